@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+# The one Makefile. `make help` lists what it does; all output lands in build/.
+
+PKG     ?= fastify@5.12.4
+B       := build
+CC      ?= cc
+CLANG   ?= clang
+BPFTOOL ?= bpftool
+PREFIX  ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
+
+# ---- Set-up ---------------------------------------------------------------------------
+PACKAGES := build-essential pkg-config clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev \
+	libnl-3-dev libnl-route-3-dev libnl-nf-3-dev libjansson-dev libssl-dev libseccomp-dev \
+	libcap-dev libcriterion-dev runc ca-certificates iproute2 strace
+# Node.js comes from Debian unless a node with an npm is here already.
+NODE_PACKAGES := $(shell command -v node >/dev/null && command -v npm >/dev/null || echo nodejs npm)
+
+LIBS_PC := libbpf libelf zlib libnl-3.0 libnl-route-3.0 libnl-nf-3.0 jansson libcrypto libseccomp libcap
+
+CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) -DQP_VERSION='"$(VERSION)"'
+CFLAGS   ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
+	$(if $(CI),-Werror)
+ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(CFLAGS) $(PC_CFLAGS)
+# Recursive, so that pkg-config is asked only when something is compiled, after `deps`.
+PC_CFLAGS = $(eval PC_CFLAGS := $$(shell pkg-config --cflags $(LIBS_PC)))$(PC_CFLAGS)
+PC_LIBS   = $(eval PC_LIBS := $$(shell pkg-config --libs $(LIBS_PC)))$(PC_LIBS)
+
+# ---- What there is --------------------------------------------------------------------
+# A program's main file; every other .c of a folder goes into that folder's library.
+PROGRAMS      := qp qp-collect qp-sinkhole
+MAIN_qp          := tools/qp.c
+MAIN_qp-collect  := collector/qp-collect.c
+MAIN_qp-sinkhole := sinkhole/qp-sinkhole.c
+STATIC_PROGRAMS  := qp-init
+
+FOLDERS := base collector sinkhole rules tools
+INIT_SRC := $(wildcard tools/init/*.c)
+ALL_SRC  := $(foreach f,$(FOLDERS),$(wildcard $(f)/*.c) $(wildcard $(f)/*/*.c))
+LIB_SRC  := $(filter-out $(INIT_SRC) $(foreach p,$(PROGRAMS),$(MAIN_$(p))),$(ALL_SRC))
+OBJ       = $(patsubst %.c,$(B)/obj/%.o,$(1))
+LIBQP    := $(B)/libqp.a
+
+BPF_SRC := $(wildcard bpf/*.bpf.c)
+BPF_OBJ := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(BPF_SRC))
+SKEL    := $(B)/capture.skel.h
+
+TEST_SRC  := $(wildcard tests/*/test_*.c)
+UNIT_TEST := $(patsubst %.c,$(B)/%,$(TEST_SRC))
+# Small programs that the end-to-end tests run inside the sandbox: static, no helper files.
+PROBE_SRC := $(wildcard tests/probes/*.c)
+PROBES    := $(patsubst tests/probes/%.c,$(B)/probes/%,$(PROBE_SRC))
+E2E       := $(wildcard tests/e2e/*.test.mjs)
+
+BINS := $(addprefix $(B)/,$(PROGRAMS) $(STATIC_PROGRAMS))
+
+.DELETE_ON_ERROR:
+.PHONY: help deps all run check check-unit check-san check-e2e lint format install clean FORCE
+.DEFAULT_GOAL := all
+
+help: ## this list
+	@sed -n 's/^\([a-z_.-]*\):.*## \(.*\)/\1|\2/p' Makefile | \
+		while IFS='|' read -r t h; do printf '  make %-24s %s\n' "$$t" "$$h"; done
+
+deps: ## install what building, running and testing need (apt-get, as root)
+	$(Q)tools/deps $(PACKAGES) $(NODE_PACKAGES)
+
+all: deps ## build everything into build/
+	$(Q)$(MAKE) --no-print-directory build-all
+
+.PHONY: build-all
+build-all: $(BINS) $(B)/stage
+
+run: all ## judge one package: make run PKG=name@version
+	$(Q)$(B)/qp run $(PKG)
+
+check: all ## every test, as root: units, units under sanitizers, end to end
+	$(Q)tests/run $(B)
+
+check-unit: all ## the unit tests only
+	$(Q)tests/run $(B) unit
+
+check-san: all ## the unit tests under ASan and UBSan
+	$(Q)tests/run $(B) san
+
+check-e2e: all ## the end-to-end tests only
+	$(Q)tests/run $(B) e2e
+
+# ---- Programs -------------------------------------------------------------------------
+$(B)/obj/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIBQP): $(call OBJ,$(LIB_SRC))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(addprefix $(B)/,$(PROGRAMS)): $(B)/%: $(LIBQP)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(LIBQP) $(LDFLAGS) $(PC_LIBS)
+$(foreach p,$(PROGRAMS),$(eval $(B)/$(p): $(call OBJ,$(MAIN_$(p)))))
+
+$(B)/qp-init: $(call OBJ,$(INIT_SRC) base/io.c base/number.c)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -static -o $@ $^
+
+# The scripts that run inside the sandboxes, beside the programs that send them there.
+$(B)/stage: $(wildcard tools/stage/*)
+	$(Q)rm -rf $@ && mkdir -p $@ && cp tools/stage/* $@/ && touch $@
+
+# ---- Kernel programs ------------------------------------------------------------------
+BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -D__BPF__ -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 \
+		-Wall -Wextra -Wno-unused-parameter -Wno-missing-declarations $(if $(CI),-Werror) \
+		-I. -Ivmlinux -MMD -MP -c -o $@ $<
+
+$(B)/bpf/capture.linked.o: $(BPF_OBJ)
+	$(call say,BPFLD,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(SKEL): $(B)/bpf/capture.linked.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name capture_bpf > $@
+
+# The skeleton must be there before the first object that includes it is compiled.
+$(call OBJ,$(wildcard collector/*.c)): | $(SKEL)
+
+# ---- Tests ----------------------------------------------------------------------------
+$(B)/tests/%: tests/%.c $(LIBQP)
+	$(call say,TEST,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $$(pkg-config --cflags criterion) -MMD -MP -o $@ $< \
+		$(LIBQP) $(LDFLAGS) $(PC_LIBS) $$(pkg-config --libs criterion)
+
+$(B)/probes/%: tests/probes/%.c
+	$(call say,PROBE,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE $(WARNINGS) -O2 -static -pthread -o $@ $<
+
+.PHONY: build-tests build-probes
+build-tests: $(UNIT_TEST)
+build-probes: $(PROBES)
+
+# ---- Upkeep ---------------------------------------------------------------------------
+FORMATTED := $(shell git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^vmlinux/')
+
+format: ## clang-format every C file
+	$(Q)clang-format -i $(FORMATTED)
+
+lint: ## formatting, cppcheck, header self-sufficiency
+	$(Q)tests/lint $(FORMATTED)
+
+compile_commands.json: FORCE ## for editors and clang-tidy
+	$(Q)tools/compile-commands "$(CC) $(CPPFLAGS) $(ALL_CFLAGS)" $(ALL_SRC) > $@
+
+install: build-all ## programs, stage scripts and man pages below $(DESTDIR)$(PREFIX)
+	install -d $(DESTDIR)$(PREFIX)/libexec/qp/stage $(DESTDIR)$(PREFIX)/bin \
+		$(DESTDIR)$(PREFIX)/share/qp
+	install -m 755 $(BINS) $(DESTDIR)$(PREFIX)/libexec/qp/
+	install -m 644 $(wildcard tools/stage/*) $(DESTDIR)$(PREFIX)/libexec/qp/stage/
+	for p in $(PROGRAMS); do ln -sf ../libexec/qp/$$p $(DESTDIR)$(PREFIX)/bin/$$p; done
+
+clean: ## remove build/
+	$(Q)rm -rf $(B)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The wire format between the kernel programs and userspace, and, verbatim, the kernel
+ * records of the evidence log. The only header that both sides share.
+ *
+ * A record is a struct qp_event, a fixed body that its type names, then fields: each a
+ * struct qp_field and its data, padded with zero bytes to 8. Little-endian on every
+ * supported machine. Types, kinds and flags are only ever appended.
+ */
+#ifndef QP_BPF_EVENT_H
+#define QP_BPF_EVENT_H
+
+#ifndef __BPF__
+#include <stdint.h>
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef uint64_t __u64;
+typedef int64_t __s64;
+typedef int32_t __s32;
+#endif
+
+#define QP_EVENT_VERSION 1
+
+#define QP_PATH_BYTES_MAX   4096 /* of a path's names, as PATH_MAX */
+#define QP_PATH_LEVELS_MAX  256
+#define QP_NAME_BYTES_MAX   255
+#define QP_ARGV_BYTES_MAX   16384
+#define QP_PAYLOAD_BYTES_MAX 256 /* of what a send or write call carried */
+#define QP_SOCKADDR_BYTES_MAX 128
+#define QP_EVENT_BYTES_MAX  32768
+
+enum qp_event_type {
+	QP_EVENT_FORK = 1,	/* body: qp_fork */
+	QP_EVENT_EXEC = 2,	/* body: qp_exec; an exec that took place */
+	QP_EVENT_EXIT = 3,	/* body: qp_exit; of a thread */
+	QP_EVENT_CALL = 4,	/* body: qp_call; a system call that returned */
+	QP_EVENT_ENTER = 5,	/* body: qp_call; the entry of a call that acts by path */
+	QP_EVENT_SOCKADDR = 6,	/* body: qp_sockaddr; the kernel's copy, from a cgroup hook */
+};
+
+/* qp_event.flags */
+#define QP_EVENT_TRUNCATED 0x01 /* a field did not fit whole */
+
+struct qp_event {
+	__u32 len; /* bytes of the whole record, a multiple of 8 */
+	__u16 type;
+	__u8 version;
+	__u8 flags;
+	__u64 time_ns; /* CLOCK_BOOTTIME */
+	__u64 seq;     /* of this CPU, from 1; lost events leave a gap */
+	__u64 cgroup_id;
+	__u32 cpu;
+	__u32 tgid; /* in the initial pid namespace */
+	__u32 tid;
+	__u32 ns_tgid; /* in the task's own pid namespace */
+	__u32 ns_tid;
+	__u32 uid; /* in the initial user namespace */
+};
+
+/* The new task; the header is of its parent. */
+struct qp_fork {
+	__u32 child_tgid;
+	__u32 child_tid;
+	__u32 child_ns_tgid;
+	__u32 child_ns_tid;
+	__u64 child_start_ns; /* CLOCK_BOOTTIME */
+};
+
+/*
+ * After the exec: fields are the path of the file the kernel runs (QP_ROLE_EXE, for a
+ * script its interpreter), the cwd (QP_ROLE_CWD), the file name as asked
+ * (QP_FIELD_STRING, QP_ROLE_ASKED: bprm->filename, for a script the script), the
+ * interpreter as named (QP_ROLE_INTERP: bprm->interp) and the arguments (QP_FIELD_ARGV).
+ */
+struct qp_exec {
+	__u32 old_tid; /* of the thread that called: not the leader in a threaded process */
+	__u32 parent_tgid;
+	__u32 parent_ns_tgid;
+	__u32 flags; /* QP_EXEC_* */
+};
+
+#define QP_EXEC_MEMFD 0x01 /* the file has no link: a memfd or a deleted file */
+
+struct qp_exit {
+	__s32 code; /* as wait(2) gives it: status << 8 | signal */
+	__u32 group_dead; /* 1: the last thread of its process */
+};
+
+enum qp_abi {
+	QP_ABI_NATIVE = 0, /* x86_64 or aarch64: the log's preamble says which */
+	QP_ABI_I386 = 1,
+	QP_ABI_X32 = 2,
+	QP_ABI_ARM = 3,
+};
+
+/* qp_call.flags */
+#define QP_CALL_BLOCKED 0x01 /* left without an entry: seccomp denied it */
+#define QP_CALL_KILLED	0x02 /* the task died inside the call; ret means nothing */
+
+/* In a QP_EVENT_ENTER, ret is 0 and means nothing. */
+struct qp_call {
+	__u32 call; /* enum qp_call_id of syscalls.def */
+	__u32 nr;   /* as the task's ABI numbers it */
+	__u8 abi;
+	__u8 flags;
+	__u16 pad;
+	__u32 pad2;
+	__s64 ret;	/* negative errno on failure */
+	__u64 args[6];
+	__u64 entered_ns; /* time of the entry, 0 where it was not kept */
+};
+
+/* Which cgroup hook saw the address. */
+enum qp_hook {
+	QP_HOOK_CONNECT = 1,
+	QP_HOOK_SENDMSG = 2,
+	QP_HOOK_BIND = 3,
+};
+
+struct qp_sockaddr {
+	__u8 hook;
+	__u8 family; /* AF_INET, AF_INET6 */
+	__u8 protocol;
+	__u8 type;
+	__u16 dport; /* host byte order */
+	__u16 sport; /* host byte order, 0 while unbound */
+	__u8 addr[16]; /* network byte order; IPv4 in the first four bytes */
+	__u64 cookie; /* of the socket */
+};
+
+enum qp_field_kind {
+	QP_FIELD_PATH = 1,     /* struct qp_path, then the names */
+	QP_FIELD_STRING = 2,   /* bytes copied from the task, no NUL at the end */
+	QP_FIELD_ARGV = 3,     /* arguments, each with its NUL; empty ones are kept */
+	QP_FIELD_SOCKADDR = 4, /* struct sockaddr as the task passed it */
+	QP_FIELD_SOCK = 5,     /* struct qp_sock */
+	QP_FIELD_PAYLOAD = 6,  /* the first bytes of what was sent or written */
+};
+
+/* Roles 0 to 5 are the argument the field was read for. */
+enum qp_field_role {
+	QP_ROLE_RET = 8,   /* the file behind the descriptor that the call returned */
+	QP_ROLE_CWD = 9,   /* the task's working directory */
+	QP_ROLE_EXE = 10,
+	QP_ROLE_ASKED = 11,
+	QP_ROLE_INTERP = 12,
+	QP_ROLE_ROOT = 13, /* the task's root, sent when it is not its mount namespace's */
+};
+
+/* qp_field.flags */
+#define QP_FIELD_TRUNCATED 0x01 /* cut at a bound */
+#define QP_FIELD_FAULT	   0x02 /* the task's memory could not be read */
+
+struct qp_field {
+	__u16 kind;
+	__u8 role;
+	__u8 flags;
+	__u32 len; /* of the data, without padding */
+};
+
+/* qp_path.flags */
+#define QP_PATH_TRUNCATED 0x01 /* deeper or longer than the bounds */
+#define QP_PATH_DELETED	  0x02 /* the dentry is unlinked */
+#define QP_PATH_DETACHED  0x04 /* not below the root of a mount namespace */
+#define QP_PATH_NOT_A_FS  0x08 /* pipe, socket, anonymous inode: one name says what */
+#define QP_PATH_CREATED	  0x10 /* this very call made the file (FMODE_CREATED) */
+
+/*
+ * A place in the file tree as the kernel holds it, up to the root of the mount
+ * namespace. The names follow, from the leaf to the root, each with its NUL; none is
+ * the root itself. The inode is the leaf's.
+ */
+struct qp_path {
+	__u16 flags;
+	__u16 levels; /* how many names follow */
+	__u32 mode;   /* st_mode; 0 when there is no inode */
+	__u64 ino;
+	__u32 dev;     /* the kernel's dev_t of the superblock */
+	__u32 fsmagic; /* s_magic */
+};
+
+/* A socket after the call. Ports are in host byte order, addresses in network order. */
+struct qp_sock {
+	__u16 family;
+	__u16 type;
+	__u16 protocol;
+	__u16 state; /* TCP_* of the kernel */
+	__u16 sport;
+	__u16 dport;
+	__u32 pad;
+	__u8 saddr[16];
+	__u8 daddr[16];
+	__u64 cookie; /* 0 while the kernel has given none */
+};
+
+/* Why an event that should have been delivered was not. */
+enum qp_counter {
+	QP_COUNTER_PRODUCED = 0,
+	QP_COUNTER_DELIVERED = 1,
+	QP_COUNTER_LOST = 2, /* the ring was full */
+	QP_COUNTER_CNT = 3,
+};
+
+#ifdef __cplusplus
+#define QP_STATIC_ASSERT static_assert
+#else
+#define QP_STATIC_ASSERT _Static_assert
+#endif
+QP_STATIC_ASSERT(sizeof(struct qp_event) == 56, "qp_event is 56 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_fork) == 24, "qp_fork is 24 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_exec) == 16, "qp_exec is 16 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_exit) == 8, "qp_exit is 8 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_call) == 80, "qp_call is 80 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_sockaddr) == 32, "qp_sockaddr is 32 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_field) == 8, "qp_field is 8 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_path) == 24, "qp_path is 24 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_sock) == 56, "qp_sock is 56 bytes");
+
+#endif

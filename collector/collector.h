@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The live side of the kernel programs: load, attach, choose cgroups, drain the ring into
+ * an evidence log. It records and judges nothing.
+ */
+#ifndef QP_COLLECTOR_COLLECTOR_H
+#define QP_COLLECTOR_COLLECTOR_H
+
+#include "base/error.h"
+#include "collector/log.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct collector;
+
+struct collector_options {
+	uint32_t ring_bytes; /* a power of two; 0: the default, 32 MiB */
+};
+
+/*
+ * Loads and attaches every program; until a group is tracked they record nothing.
+ * -EPERM (not root), -ENOTSUP (no BTF, a kernel too old) and others, with the mend in @err.
+ */
+int collector_open(const struct collector_options *options, struct collector **ret_collector,
+		   struct qp_error *err);
+
+/*
+ * Records every task of the cgroup v2 folder @cgroup_fd (O_PATH or O_RDONLY, the caller's)
+ * and of its descendants from now on, and attaches the cgroup hooks to it.
+ * *ret_id is the group's kernel id.
+ */
+int collector_track(struct collector *collector, int cgroup_fd, uint64_t *ret_id,
+		    struct qp_error *err);
+
+/* The root folder that paths are resolved beneath when a task's own is gone already:
+ * an O_PATH descriptor that the collector duplicates. */
+int collector_set_root(struct collector *collector, int root_fd);
+
+/* A descriptor to poll for reading; call collector_drain when it is ready. */
+int collector_fd(const struct collector *collector);
+
+/*
+ * Appends every waiting event, and the `resolved` records that answer them, to @log.
+ * 0 or the first error of the log; events that could not be logged count as lost.
+ */
+int collector_drain(struct collector *collector, struct log_writer *log);
+
+/* The trailer's object, "complete" aside: counters as docs/evidence-log.md gives them.
+ * Call it after the last drain. */
+int collector_counters(struct collector *collector, json_t **ret_counters);
+
+/* "base" or "kernel-object". */
+const char *collector_tier(const struct collector *collector);
+
+/* Detaches and unloads. NULL is fine. */
+void collector_free(struct collector *collector);
+
+/* Where cgroup v2 is mounted, from /proc/self/mountinfo: "/sys/fs/cgroup" or elsewhere.
+ * *ret_path is the caller's. -ENOENT with the mend when it is not mounted. */
+int cgroup2_mount_point(char **ret_path, struct qp_error *err);
+
+#endif
