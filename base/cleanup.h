@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 /* Defines cleanup_<name>(T *), which calls free_func unless the value is null. */
-#define DEFINE_CLEANUP(name, type, free_func)                                                      \
-	static inline void cleanup_##name(type *p)                                                 \
-	{                                                                                          \
-		if (*p)                                                                            \
-			free_func(*p);                                                             \
-	}                                                                                          \
+#define DEFINE_CLEANUP(name, type, free_func)      \
+	static inline void cleanup_##name(type *p) \
+	{                                          \
+		if (*p)                            \
+			free_func(*p);             \
+	}                                          \
 	struct cleanup_##name##_is_defined
 
 #define _cleanup_(name) __attribute__((cleanup(cleanup_##name)))
@@ -43,16 +43,16 @@ DEFINE_CLEANUP(file, FILE *, fclose);
 DEFINE_CLEANUP(dir, DIR *, closedir);
 
 #define _cleanup_close_ _cleanup_(close)
-#define _cleanup_free_ _cleanup_(freep)
-#define _cleanup_file_ _cleanup_(file)
-#define _cleanup_dir_ _cleanup_(dir)
+#define _cleanup_free_	_cleanup_(freep)
+#define _cleanup_file_	_cleanup_(file)
+#define _cleanup_dir_	_cleanup_(dir)
 
 /* Takes the value out of a cleanup local; the caller owns it from here. */
-#define steal_ptr(p)                                                                               \
-	__extension__({                                                                            \
-		__typeof__(p) stolen_ = (p);                                                       \
-		(p) = NULL;                                                                        \
-		stolen_;                                                                           \
+#define steal_ptr(p)                         \
+	__extension__({                      \
+		__typeof__(p) stolen_ = (p); \
+		(p) = NULL;                  \
+		stolen_;                     \
 	})
 
 static inline int steal_fd(int *fd)

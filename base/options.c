@@ -31,9 +31,9 @@ static bool choice_has(const char *choices, const char *value)
 
 static int number_error(const struct option *row, const char *value, int r, struct qp_error *err)
 {
-	const char *what = row->kind == OPTION_BYTES	? "a size such as 256M"
+	const char *what = row->kind == OPTION_BYTES   ? "a size such as 256M"
 			   : row->kind == OPTION_MILLI ? "a number with up to three decimals"
-							: "a whole number";
+						       : "a whole number";
 	uint64_t unit = row->kind == OPTION_MILLI ? 1000 : 1;
 
 	if (r == -ERANGE)

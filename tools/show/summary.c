@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The summary that ends a run and that `qp show` prints. */
+#include "tools/show/summary.h"
+
+#include <string.h>
+
+#define LINES_PER_RULE_MAX 8
+
+struct style {
+	const char *bold, *good, *warn, *bad, *dim, *off;
+};
+
+static const struct style plain = {"", "", "", "", "", ""};
+static const struct style colored = {"\033[1m",	 "\033[32m", "\033[33m",
+				     "\033[31m", "\033[2m",  "\033[0m"};
+
+static const char *verdict_style(const struct style *style, const char *verdict)
+{
+	if (!strcmp(verdict, "install"))
+		return style->good;
+	return strcmp(verdict, "review") ? style->bad : style->warn;
+}
+
+static void styled_print(FILE *out, const struct style *style, const char *before, const char *on,
+			 const char *text)
+{
+	fprintf(out, "%s%s", before, on);
+	text_print(out, text);
+	fputs(style->off, out);
+}
+
+static const json_t *observation_find(const json_t *receipt, const char *id)
+{
+	const json_t *observation;
+	size_t i;
+
+	json_array_foreach (json_object_get(receipt, "observations"), i, observation) {
+		if (!strcmp(member_text(observation, "id"), id))
+			return observation;
+	}
+	return NULL;
+}
+
+static void rule_print(FILE *out, const struct style *style, const json_t *receipt,
+		       const json_t *rule, bool all)
+{
+	const json_t *ids = json_object_get(rule, "observationIds"), *id;
+	size_t i, cnt = json_array_size(ids);
+
+	styled_print(out, style, "\n  ", style->bold, member_text(rule, "id"));
+	styled_print(out, style, "  ", verdict_style(style, member_text(rule, "tier")),
+		     member_text(rule, "text"));
+	fputc('\n', out);
+	json_array_foreach (ids, i, id) {
+		const json_t *observation =
+			json_is_string(id) ? observation_find(receipt, json_string_value(id))
+					   : NULL;
+
+		if (!all && i == LINES_PER_RULE_MAX && cnt > LINES_PER_RULE_MAX + 1) {
+			fprintf(out, "       and %zu more\n", cnt - i);
+			break;
+		}
+		if (!observation)
+			continue;
+		fputs("     - ", out);
+		observation_describe(out, observation);
+		fputc('\n', out);
+	}
+}
+
+static void completeness_print(FILE *out, const struct style *style, const json_t *receipt)
+{
+	json_t *markers = json_object_get(receipt, "completeness"), *marker;
+	const char *name;
+	size_t cnt = json_object_size(markers), bad = 0;
+
+	json_object_foreach (markers, name, marker) {
+		char *detail;
+
+		if (json_is_true(json_object_get(marker, "ok")))
+			continue;
+		if (!bad++)
+			fprintf(out, "\n  %snot seen whole%s\n", style->bold, style->off);
+		detail = json_dumps(
+			json_object_get(json_array_get(json_object_get(marker, "runs"), 0),
+					"detail"),
+			JSON_COMPACT | JSON_SORT_KEYS);
+		fputs("     - ", out);
+		text_print(out, name);
+		fputs(": ", out);
+		text_print(out, detail ? detail : "");
+		fputc('\n', out);
+		free(detail);
+	}
+	if (!bad && cnt)
+		fprintf(out, "\n  %severything was seen: all %zu markers of completeness hold%s\n",
+			style->dim, cnt, style->off);
+}
+
+static void counts_print(FILE *out, const json_t *receipt)
+{
+	const json_t *evidence = json_object_get(receipt, "evidence");
+	const json_t *counters = json_object_get(evidence, "counters");
+	const json_t *inventory =
+		json_object_get(json_object_get(receipt, "download"), "inventory");
+
+	if (inventory)
+		fprintf(out, "  packages %" JSON_INTEGER_FORMAT " (%zu with install scripts)",
+			json_integer_value(json_object_get(inventory, "packageCount")),
+			json_array_size(json_object_get(inventory, "installScripts")));
+	if (counters) {
+		const json_t *events = json_object_get(counters, "events");
+
+		fprintf(out,
+			"%ssystem calls %" JSON_INTEGER_FORMAT ", events lost %" JSON_INTEGER_FORMAT
+			", tier ",
+			inventory ? "; " : "  ",
+			json_integer_value(json_object_get(counters, "syscalls")),
+			json_integer_value(json_object_get(events, "lost")));
+		text_print(out, member_text(evidence, "tier"));
+	}
+	if (inventory || counters)
+		fputc('\n', out);
+}
+
+static void subject_print(FILE *out, const json_t *receipt)
+{
+	const json_t *package = json_object_get(receipt, "package");
+	const char *name = member_text(package, "name");
+	const char *version = member_text(package, "version");
+
+	text_print(out, *name ? name : member_text(package, "requested"));
+	if (*name && *version) {
+		fputc('@', out);
+		text_print(out, version);
+	}
+}
+
+void summary_print(FILE *out, const json_t *receipt, const struct summary_options *options)
+{
+	const struct style *style = options->color ? &colored : &plain;
+	const char *verdict = member_text(receipt, "verdict");
+	const json_t *rules = json_object_get(receipt, "rulesFired"), *item;
+	size_t i;
+
+	styled_print(out, style, "\n", verdict_style(style, verdict), verdict);
+	fputs("  ", out);
+	subject_print(out, receipt);
+	if (strcmp(member_text(receipt, "status"), "completed") != 0)
+		styled_print(out, style, "  ", style->dim, member_text(receipt, "status"));
+	fputc('\n', out);
+	json_array_foreach (rules, i, item) {
+		rule_print(out, style, receipt, item, options->all);
+	}
+	if (options->all) {
+		fprintf(out, "\n  %sall observations%s\n", style->bold, style->off);
+		json_array_foreach (json_object_get(receipt, "observations"), i, item) {
+			fputs("     ", out);
+			text_print(out, member_text(item, "id"));
+			fputs("  ", out);
+			observation_describe(out, item);
+			fputc('\n', out);
+		}
+	}
+	completeness_print(out, style, receipt);
+	counts_print(out, receipt);
+	if (options->folder)
+		fprintf(out, "  files    %s/receipt.json, run.qplog\n", options->folder);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A receipt for people: the verdict, why, what was not seen, where the files are. */
+#ifndef QP_TOOLS_SHOW_SUMMARY_H
+#define QP_TOOLS_SHOW_SUMMARY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct summary_options {
+	bool color;
+	bool all;	    /* every observation, not only those of the rules that fired */
+	const char *folder; /* where the files are, or NULL not to say */
+};
+
+void summary_print(FILE *out, const json_t *receipt, const struct summary_options *options);
+
+/*
+ * One observation in a line, without the newline: who did what to what, and with which
+ * outcome. Text in a receipt is escaped already; what a package chose is cut at a bound.
+ */
+void observation_describe(FILE *out, const json_t *observation);
+
+/* Prints text of a receipt: control characters as '?', cut with an ellipsis at a bound. */
+void text_print(FILE *out, const char *text);
+
+/* The string member @name of @object, or "" where it is missing, null or no string. */
+const char *member_text(const json_t *object, const char *name);
+
+#endif
