@@ -99,7 +99,7 @@ $(B)/obj/%.o: %.c
 
 $(LIBQP): $(call OBJ,$(LIB_SRC))
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcsP $@ $^
 
 $(addprefix $(B)/,$(PROGRAMS)): $(B)/%: $(LIBQP)
 	$(call say,LD,$@)

@@ -59,7 +59,7 @@ static bool is_unsafe(const unsigned char *p, size_t n)
 	return p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf;
 }
 
-char *escape_bytes(const void *bytes, size_t len)
+static char *escape(const void *bytes, size_t len, const char *kept)
 {
 	static const char hex[] = "0123456789abcdef";
 	const unsigned char *p = bytes;
@@ -77,7 +77,7 @@ char *escape_bytes(const void *bytes, size_t len)
 		size_t n = utf8_char_len(p, len);
 		size_t step = n ? n : 1;
 
-		if (n && !is_unsafe(p, n)) {
+		if (n && (!is_unsafe(p, n) || (*p && strchr(kept, *p)))) {
 			memcpy(out, p, n);
 			out += n;
 		} else {
@@ -93,6 +93,16 @@ char *escape_bytes(const void *bytes, size_t len)
 	}
 	*out = '\0';
 	return text;
+}
+
+char *escape_bytes(const void *bytes, size_t len)
+{
+	return escape(bytes, len, "");
+}
+
+char *escape_lines(const void *bytes, size_t len)
+{
+	return escape(bytes, len, "\n\t");
 }
 
 static int hex_digit(char c)

@@ -12,6 +12,9 @@
 /* Returns a new NUL-terminated string that the caller frees, NULL when out of memory. */
 char *escape_bytes(const void *bytes, size_t len);
 
+/* The same for what a program printed: newlines and tabs stay as they are. */
+char *escape_lines(const void *bytes, size_t len);
+
 /*
  * The inverse. Returns a new buffer with a NUL after its *ret_len bytes, which the
  * caller frees; NULL with errno EINVAL when @text is no spelling escape_bytes makes.

@@ -2,6 +2,7 @@
 /* The summary that ends a run and that `qp show` prints. */
 #include "tools/show/summary.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define LINES_PER_RULE_MAX 8
@@ -29,7 +30,25 @@ static void styled_print(FILE *out, const struct style *style, const char *befor
 	fputs(style->off, out);
 }
 
-static const json_t *observation_find(const json_t *receipt, const char *id)
+int receipt_read(const char *path, json_t **ret_receipt, struct qp_error *err)
+{
+	json_error_t error;
+	json_t *receipt = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+
+	/* jansson gives line -1 when the file could not be read at all. */
+	if (!receipt)
+		return qp_error_at(err, -EBADMSG, path, error.line > 0 ? error.line : 0,
+				   error.line > 0 ? error.column : 0, "%s", error.text);
+	if (strcmp(member_text(receipt, "schema"), "qp-receipt/1") != 0) {
+		json_decref(receipt);
+		return qp_error_at(err, -EBADMSG, path, 0, 0,
+				   "this is no receipt: its schema is not qp-receipt/1");
+	}
+	*ret_receipt = receipt;
+	return 0;
+}
+
+const json_t *receipt_observation(const json_t *receipt, const char *id)
 {
 	const json_t *observation;
 	size_t i;
@@ -53,7 +72,7 @@ static void rule_print(FILE *out, const struct style *style, const json_t *recei
 	fputc('\n', out);
 	json_array_foreach (ids, i, id) {
 		const json_t *observation =
-			json_is_string(id) ? observation_find(receipt, json_string_value(id))
+			json_is_string(id) ? receipt_observation(receipt, json_string_value(id))
 					   : NULL;
 
 		if (!all && i == LINES_PER_RULE_MAX && cnt > LINES_PER_RULE_MAX + 1) {

@@ -3,6 +3,8 @@
 #ifndef QP_TOOLS_SHOW_SUMMARY_H
 #define QP_TOOLS_SHOW_SUMMARY_H
 
+#include "base/error.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +25,12 @@ void observation_describe(FILE *out, const json_t *observation);
 
 /* Prints text of a receipt: control characters as '?', cut with an ellipsis at a bound. */
 void text_print(FILE *out, const char *text);
+
+/* Reads a receipt file, whoever made it. -EBADMSG with the place when it is no receipt. */
+int receipt_read(const char *path, json_t **ret_receipt, struct qp_error *err);
+
+/* The observation with that id, or NULL; it stays the receipt's. */
+const json_t *receipt_observation(const json_t *receipt, const char *id);
 
 /* The string member @name of @object, or "" where it is missing, null or no string. */
 const char *member_text(const json_t *object, const char *name);
