@@ -88,9 +88,12 @@ static int on_control(struct loop *loop)
 	if (r)
 		return r;
 	r = phases_drain(loop->phases, &why);
-	if (r == 1 || r == -EPROTO || r == -ECONNRESET)
+	if (r == 1 || r == -EPROTO)
 		loop->fds[WATCH_CONTROL].fd = -1;
 	if (r == 1)
+		return 0;
+	/* A sandbox that was ended has a PID 1 that left in the middle. */
+	if (r == -EPROTO && strcmp(loop->task->ended_by, "exit") != 0)
 		return 0;
 	return why.text[0] ? part_failed(loop, "init", &why) : r;
 }
