@@ -11,13 +11,8 @@
 #define QP_BPF_EVENT_H
 
 #ifndef __BPF__
+#include <linux/types.h>
 #include <stdint.h>
-typedef uint8_t __u8;
-typedef uint16_t __u16;
-typedef uint32_t __u32;
-typedef uint64_t __u64;
-typedef int64_t __s64;
-typedef int32_t __s32;
 #endif
 
 #define QP_EVENT_VERSION 1
@@ -165,6 +160,7 @@ struct qp_field {
 #define QP_PATH_DETACHED  0x04 /* not below the root of a mount namespace */
 #define QP_PATH_NOT_A_FS  0x08 /* pipe, socket, anonymous inode: one name says what */
 #define QP_PATH_CREATED	  0x10 /* this very call made the file (FMODE_CREATED) */
+#define QP_PATH_OTHER_NS  0x20 /* below the root of another mount namespace than the task's */
 
 /*
  * A place in the file tree as the kernel holds it, up to the root of the mount

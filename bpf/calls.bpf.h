@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* syscalls.def as tables: from an ABI's number to the row, and what the row says. */
+#ifndef QP_BPF_CALLS_BPF_H
+#define QP_BPF_CALLS_BPF_H
+
+#include "bpf/counters.h"
+#include "bpf/syscalls.h"
+
+#define CALL_ARGS 6
+
+#define ROW_BY_PATH 0x01 /* has a path: recorded at its entry too, opens and execs aside */
+#define ROW_FD	    0x02 /* has a descriptor of a file whose path is wanted */
+
+struct call_row {
+	u8 kind;
+	u8 flags;
+	u8 roles[CALL_ARGS];
+};
+
+#define ANY(role, a, b, c, d, e, f)                                              \
+	(QP_ARG_##a == (role) || QP_ARG_##b == (role) || QP_ARG_##c == (role) || \
+	 QP_ARG_##d == (role) || QP_ARG_##e == (role) || QP_ARG_##f == (role))
+
+#define ROW_FLAGS(kind, a, b, c, d, e, f)                                                        \
+	((ANY(QP_ARG_PATH, a, b, c, d, e, f) && (kind) != QP_KIND_OPEN && (kind) != QP_KIND_EXEC \
+		  ? ROW_BY_PATH                                                                  \
+		  : 0))
+
+static const struct call_row call_rows[QP_CALL_ID_CNT] = {
+#define QP_CALL(name, kind, x86_64, aarch64, i386, a, b, c, d, e, f) \
+	[QP_CALL_ID_##name] = {                                      \
+		QP_KIND_##kind,                                      \
+		ROW_FLAGS(QP_KIND_##kind, a, b, c, d, e, f),         \
+		{QP_ARG_##a, QP_ARG_##b, QP_ARG_##c, QP_ARG_##d, QP_ARG_##e, QP_ARG_##f}},
+#include "bpf/syscalls.def"
+#undef QP_CALL
+};
+
+/* Numbers of -1 share the last slot, which no number reaches. */
+#define SLOT(nr) ((nr) < 0 ? QP_NR_CNT - 1 : (nr))
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+
+static const u16 native_calls[QP_NR_CNT] = {
+#ifdef __TARGET_ARCH_x86
+#define QP_CALL(name, kind, x86_64, aarch64, i386, ...) [SLOT(x86_64)] = QP_CALL_ID_##name,
+#else
+#define QP_CALL(name, kind, x86_64, aarch64, i386, ...) [SLOT(aarch64)] = QP_CALL_ID_##name,
+#endif
+#include "bpf/syscalls.def"
+#undef QP_CALL
+	[QP_NR_CNT - 1] = QP_CALL_NONE,
+};
+
+#ifdef __TARGET_ARCH_x86
+static const u16 i386_calls[QP_NR_CNT] = {
+#define QP_CALL(name, kind, x86_64, aarch64, i386, ...) [SLOT(i386)] = QP_CALL_ID_##name,
+#include "bpf/syscalls.def"
+#undef QP_CALL
+	[QP_NR_CNT - 1] = QP_CALL_NONE,
+};
+
+/* Numbers that x32 has for itself (arch/x86/entry/syscalls/syscall_64.tbl). */
+static const u16 x32_calls[] = {
+	[516 - 512] = QP_CALL_ID_writev,
+	[518 - 512] = QP_CALL_ID_sendmsg,
+	[520 - 512] = QP_CALL_ID_execve,
+	[521 - 512] = QP_CALL_ID_ptrace,
+	[524 - 512] = QP_CALL_ID_rt_sigqueueinfo,
+	[528 - 512] = QP_CALL_ID_kexec_load,
+	[532 - 512] = QP_CALL_ID_vmsplice,
+	[535 - 512] = QP_CALL_ID_pwritev,
+	[536 - 512] = QP_CALL_ID_rt_tgsigqueueinfo,
+	[538 - 512] = QP_CALL_ID_sendmmsg,
+	[539 - 512] = QP_CALL_ID_process_vm_readv,
+	[540 - 512] = QP_CALL_ID_process_vm_writev,
+	[545 - 512] = QP_CALL_ID_execveat,
+	[547 - 512] = QP_CALL_ID_pwritev2,
+};
+#endif
+
+#pragma clang diagnostic pop
+
+static __always_inline u32 call_of(u8 abi, u32 nr)
+{
+	if (nr >= QP_NR_CNT - 1)
+		return QP_CALL_NONE;
+#ifdef __TARGET_ARCH_x86
+	if (abi == QP_ABI_I386)
+		return i386_calls[nr];
+	if (abi == QP_ABI_X32 && nr >= 512)
+		return nr < 512 + sizeof(x32_calls) / sizeof(x32_calls[0]) ? x32_calls[nr - 512]
+									   : QP_CALL_NONE;
+#else
+	if (abi == QP_ABI_ARM)
+		return QP_CALL_NONE;
+#endif
+	return native_calls[nr];
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The layout of the maps that the collector reads or fills. */
+#ifndef QP_BPF_COUNTERS_H
+#define QP_BPF_COUNTERS_H
+
+#include "bpf/event.h"
+
+#define QP_GROUPS_MAX	 1024
+#define QP_RING_BYTES	 (32U << 20)
+#define QP_SCRATCH_SLOTS 4
+#define QP_ABI_CNT	 4
+#define QP_NR_CNT	 1024 /* numbers of an ABI; the last slot is for all beyond */
+#define QP_TYPES_MAX	 8    /* event types, 0 unused */
+
+#define QP_CACHE_CPUS 1024 /* a power of two */
+
+/* The last answer to "is this group tracked" of a CPU, on a cache line of its own. */
+struct group_cache {
+	__u64 word;
+	__u64 pad[7];
+};
+
+struct qp_cpu_counters {
+	__u64 seq;
+	__u64 produced[QP_TYPES_MAX]; /* events that should be delivered */
+	__u64 lost[QP_TYPES_MAX];     /* of these, the ring or the scratch space was full */
+};
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Scratch spaces, the header of a record, the ring and its accounting. */
+#include "bpf/record.bpf.h"
+#include "bpf/filter.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+static __always_inline struct qp_cpu_counters *counters(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpu_counters, &zero);
+}
+
+/* A lost record takes a number too, so that its absence shows. */
+int record_lost(u32 type)
+{
+	struct qp_cpu_counters *c = counters();
+
+	if (!c || stopped)
+		return 0;
+	type &= QP_TYPES_MAX - 1;
+	__sync_fetch_and_add(&c->seq, 1);
+	__sync_fetch_and_add(&c->produced[type], 1);
+	__sync_fetch_and_add(&c->lost[type], 1);
+	return 0;
+}
+
+static __always_inline u64 wake_flags(struct scratch *s)
+{
+	if (wake_pending)
+		return BPF_RB_NO_WAKEUP;
+	if (!s->wake && bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < wake_bytes)
+		return BPF_RB_NO_WAKEUP;
+	wake_pending = 1;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+int record_emit(struct scratch *s, u32 type)
+{
+	struct qp_cpu_counters *c = counters();
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct qp_event *event;
+	u64 seq;
+	u32 len;
+
+	if (!s)
+		return 0;
+	len = s->pos;
+	if (!c || stopped || len < sizeof(*event) || len > QP_EVENT_BYTES_MAX)
+		goto out;
+	type &= QP_TYPES_MAX - 1;
+	event = scratch_event(s);
+	seq = __sync_fetch_and_add(&c->seq, 1) + 1;
+	__sync_fetch_and_add(&c->produced[type], 1);
+	event->len = len;
+	event->type = type;
+	event->version = QP_EVENT_VERSION;
+	event->flags = s->flags;
+	event->time_ns = bpf_ktime_get_boot_ns();
+	event->seq = seq;
+	event->cgroup_id = task_cgroup_id(task);
+	event->cpu = bpf_get_smp_processor_id();
+	event->tgid = pid_tgid >> 32;
+	event->tid = (u32)pid_tgid;
+	event->ns_tgid = s->ns_tgid;
+	event->ns_tid = s->ns_tid;
+	event->uid = (u32)bpf_get_current_uid_gid();
+	if (bpf_ringbuf_output(&events, s->data, len, wake_flags(s)))
+		__sync_fetch_and_add(&c->lost[type], 1);
+out:
+	/* An exchange, for it orders what was written before; plain stores do not. */
+	__sync_lock_test_and_set(&s->taken, 0);
+	return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Building records. A record is built in a scratch space of the CPU, then copied into the
+ * ring whole. The functions are global: the verifier checks each once, by itself.
+ */
+#ifndef QP_BPF_RECORD_BPF_H
+#define QP_BPF_RECORD_BPF_H
+
+#include "bpf/maps.bpf.h"
+
+#define STRING_BYTES_MAX QP_PATH_BYTES_MAX /* of a string from the task, with its NUL */
+
+/* One record that could not be built. */
+int record_lost(u32 type);
+
+/* Writes the header, copies the record to the ring, gives the scratch space back. */
+int record_emit(struct scratch *s, u32 type);
+
+/*
+ * Each appends one field. A field that does not fit any more is left out and the record
+ * flagged. @role_flags: the role, and QP_PATH_* flags to add shifted left by 16.
+ * Addresses are the kernel's, save those named user.
+ */
+int append_path(struct scratch *s, u64 vfsmount, u64 dentry, u32 role_flags);
+int append_file(struct scratch *s, u64 file, u32 role_flags);
+int append_cwd(struct scratch *s);
+int append_root(struct scratch *s);
+
+/* 1 when the string begins with a slash, 0 when it does not, -1 when it is not readable. */
+int append_user_string(struct scratch *s, u64 user, u32 role);
+int append_kernel_string(struct scratch *s, u64 addr, u32 role);
+int append_user_bytes(struct scratch *s, u64 user, u64 len, u32 kind_role);
+int append_argv_area(struct scratch *s, u64 start, u64 end);
+int append_argv_array(struct scratch *s, u64 user, u32 role, u32 pointer_bytes);
+int append_sock(struct scratch *s, u64 file, u32 role);
+int append_message(struct scratch *s, u64 user, u32 role, u32 pointer_bytes);
+int append_iovec(struct scratch *s, u64 user, u32 role, u32 pointer_bytes);
+
+/* kind in the low byte, role above, for append_user_bytes */
+#define KIND_ROLE(kind, role) ((u32)(kind) | (u32)(role) << 8)
+
+/* The file of the current task's descriptor @fd, 0 when it is not open. */
+u64 file_of_fd(u64 fd);
+
+static __always_inline struct scratch *scratch_slot(u32 index)
+{
+	return bpf_map_lookup_elem(&scratches, &index);
+}
+
+static __always_inline struct qp_event *scratch_event(struct scratch *s)
+{
+	return (struct qp_event *)s->data;
+}
+
+static __always_inline void *scratch_body(struct scratch *s)
+{
+	return s->data + sizeof(struct qp_event);
+}
+
+/* The address in a pointer that the verifier knows the type of: a global function takes
+ * numbers only, and a number comes out of plain memory. */
+static __always_inline u64 address_of(struct scratch *s, const void *pointer)
+{
+	*(const void *volatile *)&s->address = pointer;
+	return *(volatile u64 *)&s->address;
+}
+
+/* Numbers of @task in its own pid namespace. */
+static __always_inline u32 pid_in_own_namespace(struct pid *pid)
+{
+	u64 upid = (u64)pid + bpf_core_field_offset(struct pid, numbers) +
+		   (u64)pid->level * bpf_core_type_size(struct upid);
+
+	return KREAD(struct upid, upid, nr);
+}
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The entry and the exit of every system call: counts all of them, records those that
+ * syscalls.def and wanted.bpf.h name.
+ */
+#include "bpf/abi.bpf.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/filter.bpf.h"
+#include "bpf/scratch.bpf.h"
+#include "bpf/wanted.bpf.h"
+
+#define AT_FDCWD    ((u32)-100)
+#define HOW_BYTES   24 /* struct open_how */
+#define CLONE_BYTES 8  /* the flags of struct clone_args */
+
+static __always_inline void count_call(u8 abi, u32 nr)
+{
+	u32 index = abi * QP_NR_CNT + (nr < QP_NR_CNT ? nr : QP_NR_CNT - 1);
+	u64 *count = bpf_map_lookup_elem(&call_counts, &index);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+/* The place that a relative path of this call starts from. */
+static __always_inline void append_base(struct scratch *s, u64 dirfd, u32 arg, u32 *have)
+{
+	if ((u32)dirfd != AT_FDCWD) {
+		append_file(s, file_of_fd(dirfd), arg);
+	} else if (!(*have & 1)) {
+		append_cwd(s);
+		*have |= 1;
+	}
+}
+
+/* What a descriptor stands for: a socket by its addresses, all else by its path. */
+static __always_inline void append_descriptor(struct scratch *s, u64 fd, u32 role)
+{
+	u64 file = file_of_fd(fd);
+
+	if (sock_of_file(file))
+		append_sock(s, file, role);
+	else
+		append_file(s, file, role);
+}
+
+struct recorded {
+	u32 type;
+	u32 call;
+	s64 ret;
+	u8 flags;
+};
+
+/* What is wanted of one argument. @have remembers what the record has once already. */
+static __always_inline void append_argument(struct scratch *s, const struct call_row *row, u32 i,
+					    const struct task_state *state,
+					    const struct recorded *r, u32 *have)
+{
+	u64 arg = state->args[i];
+	u64 next = i + 1 < CALL_ARGS ? state->args[i + 1] : 0;
+	u32 pointer = abi_pointer_bytes(state->abi);
+	bool enter = r->type == QP_EVENT_ENTER;
+	bool base = enter || row->kind == QP_KIND_OPEN || row->kind == QP_KIND_EXEC;
+
+	switch (row->roles[i]) {
+	case QP_ARG_PATH:
+		if (append_user_string(s, arg, i) != 1 && base) {
+			if (i && row->roles[i - 1] == QP_ARG_DIRFD)
+				append_base(s, state->args[i - 1], i - 1, have);
+			else
+				append_base(s, AT_FDCWD, i, have);
+		}
+		if (base && !(*have & 2)) {
+			append_root(s);
+			*have |= 2;
+		}
+		break;
+	case QP_ARG_STRING:
+		append_user_string(s, arg, i);
+		break;
+	case QP_ARG_ARGV:
+		append_argv_array(s, arg, i, pointer);
+		break;
+	case QP_ARG_HOW:
+		append_user_bytes(s, arg, HOW_BYTES, KIND_ROLE(QP_FIELD_PAYLOAD, i));
+		break;
+	case QP_ARG_FD:
+		if (enter)
+			break;
+		if (row->kind == QP_KIND_WRITE && i != written_argument(r->call))
+			break;
+		append_descriptor(s, arg, i);
+		break;
+	case QP_ARG_SOCKADDR:
+		append_user_bytes(s, arg, (u32)next, KIND_ROLE(QP_FIELD_SOCKADDR, i));
+		break;
+	case QP_ARG_MSGHDR:
+	case QP_ARG_MMSGHDR:
+		append_message(s, arg, i, pointer);
+		break;
+	case QP_ARG_BUF:
+		append_user_bytes(s, arg, next, KIND_ROLE(QP_FIELD_PAYLOAD, i));
+		break;
+	case QP_ARG_IOVEC:
+		if (row->kind == QP_KIND_WRITE && next)
+			append_iovec(s, arg, i, pointer);
+		break;
+	}
+}
+
+static __noinline int record_call(struct task_state *state, struct recorded *r)
+{
+	const struct call_row *row;
+	struct qp_call *body;
+	struct scratch *s;
+	u32 have = 0;
+
+	if (!state || !r || r->call >= QP_CALL_ID_CNT)
+		return 0;
+	row = &call_rows[r->call];
+	s = scratch_take(r->type, sizeof(*body), state);
+	if (!s)
+		return 0;
+	body = scratch_body(s);
+	body->call = r->call;
+	body->nr = state->nr;
+	body->abi = state->abi;
+	body->flags = r->flags;
+	body->pad = 0;
+	body->pad2 = 0;
+	body->ret = r->ret;
+	for (int i = 0; i < CALL_ARGS; i++)
+		body->args[i] = state->args[i];
+	body->entered_ns = state->entered_ns;
+	if (row->kind == QP_KIND_OPEN && r->ret >= 0) {
+		u64 file = file_of_fd(r->ret);
+
+		if (file) {
+			u32 created = KREAD(struct file, file, f_mode) & FMODE_CREATED;
+
+			written_forget(file);
+			append_file(s, file, QP_ROLE_RET | (created ? QP_PATH_CREATED << 16 : 0));
+		}
+		if (r->call == QP_CALL_ID_openat2)
+			append_user_bytes(s, state->args[2], HOW_BYTES,
+					  KIND_ROLE(QP_FIELD_PAYLOAD, 2));
+	} else {
+		for (int i = 0; i < CALL_ARGS; i++)
+			append_argument(s, row, i, state, r, &have);
+		if (row->kind == QP_KIND_LISTEN && r->call != QP_CALL_ID_listen)
+			append_sock(s, file_of_fd(r->ret), QP_ROLE_RET);
+		/* The collector looks at once where the path led. */
+		s->wake = row->flags & ROW_BY_PATH && r->type == QP_EVENT_CALL && r->ret == 0;
+	}
+	return record_emit(s, r->type);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state;
+	u32 nr, call;
+	u8 abi, kind;
+
+	if (!task_is_tracked(task) || stopped)
+		return 0;
+	abi = abi_of_call(task, id);
+	nr = abi == QP_ABI_X32 ? (u32)id & ~X32_BIT : (u32)id;
+	count_call(abi, nr);
+	call = call_of(abi, nr);
+	state = task_state_get(task);
+	if (!state) {
+		if (call)
+			record_lost(QP_EVENT_CALL);
+		return 0;
+	}
+	state->nr = nr;
+	state->abi = abi;
+	state->phase = PHASE_CALL;
+	state->call = 0;
+	if (!call || call >= QP_CALL_ID_CNT)
+		return 0;
+	abi_arguments(regs, abi, state->args);
+	kind = call_rows[call].kind;
+	if (!call_wanted(call, kind, state->args, state))
+		return 0;
+	state->call = call;
+	state->entered_ns = 0;
+	if (call_rows[call].flags & ROW_BY_PATH) {
+		struct recorded r = {.type = QP_EVENT_ENTER, .call = call};
+
+		state->entered_ns = bpf_ktime_get_boot_ns();
+		record_call(state, &r);
+	}
+	return 0;
+}
+
+/* By what the call came to. */
+static __always_inline bool exit_wanted(const struct task_state *state, struct recorded *r)
+{
+	u32 call = r->call & 0xff;
+	bool failed = r->ret < 0;
+	u64 file;
+
+	if (call >= QP_CALL_ID_CNT)
+		return false;
+	switch (call_rows[call].kind) {
+	case QP_KIND_EXEC:
+		return failed;
+	case QP_KIND_LISTEN:
+		return call == QP_CALL_ID_listen || !failed || r->flags & QP_CALL_BLOCKED;
+	case QP_KIND_CLONE:
+		if (failed)
+			return true;
+		if (call == QP_CALL_ID_clone)
+			return state->args[0] & CLONE_NEW_ANY;
+		u64 flags = 0;
+
+		if (bpf_probe_read_user(&flags, sizeof(flags), (void *)state->args[0]))
+			return true;
+		return flags & (CLONE_NEW_ANY | 0x80);
+	case QP_KIND_WRITE:
+		file = file_of_fd(state->args[written_argument(call) & 3]);
+		return file && write_is_first(file, failed);
+	}
+	return true;
+}
+
+/*
+ * An exit whose entry was not seen: seccomp turned the call away before it. The arguments
+ * are still in the registers. A task whose state is new was in a call when its recording
+ * began, which says nothing.
+ */
+static __always_inline u32 blocked_call(struct task_struct *task, struct task_state *state,
+					struct pt_regs *regs)
+{
+	s64 id = abi_number_at_exit(regs);
+	u8 abi;
+	u32 nr, call;
+
+	if (id < 0)
+		return 0;
+	abi = abi_of_call(task, id);
+	nr = abi == QP_ABI_X32 ? (u32)id & ~X32_BIT : (u32)id;
+	count_call(abi, nr);
+	call = call_of(abi, nr);
+	if (!call || call >= QP_CALL_ID_CNT)
+		return 0;
+	state->nr = nr;
+	state->abi = abi;
+	state->entered_ns = 0;
+	abi_arguments(regs, abi, state->args);
+	return call_wanted(call, call_rows[call].kind, state->args, state) ? call : 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = bpf_task_storage_get(&task_states, task, NULL, 0);
+	struct recorded r = {.type = QP_EVENT_CALL, .ret = ret};
+	u8 phase;
+
+	if (!state)
+		return 0;
+	phase = state->phase;
+	state->phase = PHASE_NONE;
+	if (phase == PHASE_NEWBORN || stopped)
+		return 0;
+	if (phase == PHASE_CALL) {
+		r.call = state->call;
+	} else if (task_is_tracked(task)) {
+		r.call = blocked_call(task, state, regs);
+		r.flags = QP_CALL_BLOCKED;
+	}
+	if (!r.call || !exit_wanted(state, &r))
+		return 0;
+	return record_call(state, &r);
+}

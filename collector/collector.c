@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The collector as its users see it: open, track groups, wait, drain, close. */
+#include "collector/collector.h"
+
+#include "base/cleanup.h"
+#include "collector/capture.h"
+
+#include "capture.skel.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define DRAIN_INTERVAL_NS 10000000L /* records do not wake the reader; this does */
+
+DEFINE_CLEANUP(collector, struct collector *, collector_free);
+
+static int watch(struct collector *collector, int fd, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.fd = fd};
+
+	return epoll_ctl(collector->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+/*
+ * The ring is watched edge-triggered: only a wake-up that a program forces counts, not
+ * that there is something in it, or a steady trickle would keep the reader awake.
+ */
+static int reader_open(struct collector *collector)
+{
+	struct itimerspec every = {.it_interval.tv_nsec = DRAIN_INTERVAL_NS,
+				   .it_value.tv_nsec = DRAIN_INTERVAL_NS};
+	int events_fd = bpf_map__fd(collector->skel->maps.events);
+	int rc;
+
+	collector->ring = ring_buffer__new(events_fd, drain_sample, collector, NULL);
+	if (!collector->ring)
+		return -errno;
+	collector->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	collector->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (collector->epoll_fd < 0 || collector->timer_fd < 0 ||
+	    timerfd_settime(collector->timer_fd, 0, &every, NULL) < 0)
+		return -errno;
+	rc = watch(collector, collector->timer_fd, EPOLLIN);
+	return rc ? rc : watch(collector, events_fd, EPOLLIN | EPOLLET);
+}
+
+int collector_open(const struct collector_options *options, struct collector **ret_collector,
+		   struct qp_error *err)
+{
+	_cleanup_(collector) struct collector *collector = calloc(1, sizeof(*collector));
+	int cpus = libbpf_num_possible_cpus();
+	int rc;
+
+	if (!collector)
+		return -ENOMEM;
+	collector->epoll_fd = collector->timer_fd = -1;
+	collector->roots = ROOTS_NONE;
+	if (cpus < 1)
+		return qp_error_set(err, cpus, "cannot tell the number of CPUs");
+	collector->cpu_cnt = cpus;
+	collector->delivery.by_cpu = calloc(cpus, sizeof(uint64_t));
+	collector->delivery.last_seq = calloc(cpus, sizeof(uint64_t));
+	collector->enters = enters_new();
+	if (!collector->delivery.by_cpu || !collector->delivery.last_seq || !collector->enters)
+		return -ENOMEM;
+	rc = capture_load(collector, options, err);
+	if (rc)
+		return rc;
+	rc = reader_open(collector);
+	if (rc)
+		return qp_error_set(err, rc, "cannot read the ring of events: %s", strerror(-rc));
+	*ret_collector = steal_ptr(collector);
+	return 0;
+}
+
+/* A cgroup's kernel id is its folder's file handle (kernfs). */
+static int cgroup_id(int fd, uint64_t *ret_id)
+{
+	union {
+		struct file_handle handle;
+		char bytes[sizeof(struct file_handle) + sizeof(uint64_t)];
+	} u = {.handle.handle_bytes = sizeof(uint64_t)};
+	int mount_id;
+
+	if (name_to_handle_at(fd, "", &u.handle, &mount_id, AT_EMPTY_PATH) < 0)
+		return -errno;
+	memcpy(ret_id, u.bytes + sizeof(struct file_handle), sizeof(*ret_id));
+	return 0;
+}
+
+int collector_track(struct collector *collector, int cgroup_fd, uint64_t *ret_id,
+		    struct qp_error *err)
+{
+	uint8_t one = 1;
+	uint64_t id;
+	/* An attachment needs more than an O_PATH descriptor. */
+	_cleanup_close_ int fd = openat(cgroup_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return qp_error_set(err, -errno, "cannot open the cgroup's folder: %s",
+				    strerror(errno));
+	rc = cgroup_id(fd, &id);
+	if (rc)
+		return qp_error_set(err, rc, "cannot tell the cgroup's id: %s", strerror(-rc));
+	rc = capture_attach_group(collector, fd, err);
+	if (rc)
+		return rc;
+	rc = bpf_map__update_elem(collector->skel->maps.groups, &id, sizeof(id), &one, sizeof(one),
+				  BPF_ANY);
+	if (rc)
+		return qp_error_set(err, rc, "cannot track more than %d cgroups", QP_GROUPS_MAX);
+	__atomic_add_fetch(&collector->skel->bss->groups_generation, 1, __ATOMIC_SEQ_CST);
+	*ret_id = id;
+	return 0;
+}
+
+int collector_set_root(struct collector *collector, int root_fd)
+{
+	return roots_give(&collector->roots, root_fd);
+}
+
+int collector_fd(const struct collector *collector)
+{
+	return collector->epoll_fd;
+}
+
+const char *collector_tier(const struct collector *collector)
+{
+	(void)collector;
+	return "base";
+}
+
+void collector_free(struct collector *collector)
+{
+	if (!collector)
+		return;
+	for (size_t i = 0; i < collector->link_cnt; i++)
+		bpf_link__destroy(collector->links[i]);
+	free(collector->links);
+	ring_buffer__free(collector->ring);
+	capture_bpf__destroy(collector->skel);
+	if (collector->epoll_fd >= 0)
+		close(collector->epoll_fd);
+	if (collector->timer_fd >= 0)
+		close(collector->timer_fd);
+	roots_close(&collector->roots);
+	free(collector->delivery.by_cpu);
+	free(collector->delivery.last_seq);
+	enters_free(collector->enters);
+	free(collector);
+}

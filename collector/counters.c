@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The trailer's counters: the kernel's and the reader's, brought into balance. */
+#include "collector/capture.h"
+
+#include "base/cleanup.h"
+#include "bpf/syscalls.h"
+
+#include "capture.skel.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+DEFINE_CLEANUP(json, json_t *, json_decref);
+
+static const char *const type_names[QP_TYPES_MAX] = {
+	[QP_EVENT_FORK] = "fork", [QP_EVENT_EXEC] = "exec",   [QP_EVENT_EXIT] = "exit",
+	[QP_EVENT_CALL] = "call", [QP_EVENT_ENTER] = "enter", [QP_EVENT_SOCKADDR] = "sockaddr",
+};
+
+struct call_number {
+	const char *name;
+	int numbers[3]; /* by ABI: native, i386, x32 */
+};
+
+#ifdef __x86_64__
+#define NATIVE(x86_64, aarch64) (x86_64)
+#else
+#define NATIVE(x86_64, aarch64) (aarch64)
+#endif
+
+static const struct call_number call_numbers[] = {
+#define QP_CALL(name, kind, x86_64, aarch64, i386, ...) \
+	{#name, {NATIVE(x86_64, aarch64), i386, x86_64}},
+#include "bpf/syscalls.def"
+#undef QP_CALL
+};
+
+/* What a number is called; @buf for those without a row. */
+static const char *call_name(unsigned int abi, unsigned int nr, char *buf, size_t size)
+{
+	static const char *const prefixes[QP_ABI_CNT] = {"", "i386_", "x32_", "arm_"};
+
+	if (nr == QP_NR_CNT - 1)
+		return "other";
+	for (size_t i = 0; abi <= QP_ABI_X32 && i < sizeof(call_numbers) / sizeof(call_numbers[0]);
+	     i++)
+		if (call_numbers[i].numbers[abi] == (int)nr)
+			return call_numbers[i].name;
+	snprintf(buf, size, "%ssyscall_%u", prefixes[abi], nr);
+	return buf;
+}
+
+static void add(json_t *object, const char *key, uint64_t n)
+{
+	json_int_t old = json_integer_value(json_object_get(object, key));
+
+	json_object_set_new(object, key, json_integer(old + (json_int_t)n));
+}
+
+static int count_calls(struct collector *collector, json_t *counters)
+{
+	_cleanup_free_ uint64_t *per_cpu = calloc(collector->cpu_cnt, sizeof(uint64_t));
+	json_t *calls = json_object();
+	uint64_t total = 0;
+	int rc;
+
+	if (json_object_set_new(counters, "calls", calls) < 0 || !per_cpu)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < QP_ABI_CNT * QP_NR_CNT; i++) {
+		uint64_t n = 0;
+		char buf[32];
+
+		rc = bpf_map__lookup_elem(collector->skel->maps.call_counts, &i, sizeof(i), per_cpu,
+					  collector->cpu_cnt * sizeof(uint64_t), 0);
+		if (rc)
+			return rc;
+		for (uint32_t cpu = 0; cpu < collector->cpu_cnt; cpu++)
+			n += per_cpu[cpu];
+		if (n)
+			add(calls, call_name(i / QP_NR_CNT, i % QP_NR_CNT, buf, sizeof(buf)), n);
+		total += n;
+	}
+	return json_object_set_new(counters, "syscalls", json_integer((json_int_t)total));
+}
+
+static json_t *balance(uint64_t produced, uint64_t delivered)
+{
+	return json_pack("{s:I, s:I, s:I}", "produced", (json_int_t)produced, "delivered",
+			 (json_int_t)delivered, "lost", (json_int_t)(produced - delivered));
+}
+
+/*
+ * What the kernel produced and the reader did not get is lost, for whatever reason: the
+ * ring was full, the log refused it, or it still lies in the ring. The kernel numbers
+ * records and counts them apart; should the two differ, the larger one is believed.
+ */
+static int count_events(struct collector *collector, json_t *counters)
+{
+	_cleanup_free_ struct qp_cpu_counters *cpus =
+		calloc(collector->cpu_cnt, sizeof(struct qp_cpu_counters));
+	const struct delivery *delivery = &collector->delivery;
+	json_t *by_cpu = json_array(), *by_type = json_array();
+	uint64_t produced = 0, delivered = 0, types[QP_TYPES_MAX] = {0};
+	uint32_t zero = 0;
+	int rc;
+
+	json_object_set_new(counters, "byCpu", by_cpu);
+	json_object_set_new(counters, "byType", by_type);
+	if (!cpus)
+		return -ENOMEM;
+	rc = bpf_map__lookup_elem(collector->skel->maps.cpu_counters, &zero, sizeof(zero), cpus,
+				  collector->cpu_cnt * sizeof(struct qp_cpu_counters), 0);
+	if (rc)
+		return rc;
+	for (uint32_t cpu = 0; cpu < collector->cpu_cnt; cpu++) {
+		uint64_t n = cpus[cpu].seq;
+		json_t *row;
+
+		if (delivery->last_seq[cpu] > n)
+			n = delivery->last_seq[cpu];
+		for (int type = 0; type < QP_TYPES_MAX; type++)
+			types[type] += cpus[cpu].produced[type];
+		produced += n;
+		delivered += delivery->by_cpu[cpu];
+		row = balance(n, delivery->by_cpu[cpu]);
+		json_object_set_new(row, "cpu", json_integer(cpu));
+		json_array_append_new(by_cpu, row);
+	}
+	for (int type = 1; type < QP_TYPES_MAX; type++) {
+		json_t *row;
+
+		if (!type_names[type])
+			continue;
+		row = balance(types[type], delivery->by_type[type]);
+		json_object_set_new(row, "type", json_string(type_names[type]));
+		json_array_append_new(by_type, row);
+	}
+	return json_object_set_new(counters, "events", balance(produced, delivered));
+}
+
+int collector_counters(struct collector *collector, json_t **ret_counters)
+{
+	_cleanup_(json) json_t *counters = json_object();
+	int rc;
+
+	if (!counters)
+		return -ENOMEM;
+	/* From here nothing is recorded or counted, so that the numbers stay in balance. */
+	__atomic_store_n(&collector->skel->bss->stopped, 1, __ATOMIC_SEQ_CST);
+	rc = count_calls(collector, counters);
+	if (!rc)
+		rc = count_events(collector, counters);
+	if (rc)
+		return rc;
+	*ret_counters = json_pack("{s:O}", "counters", counters);
+	return *ret_counters ? 0 : -ENOMEM;
+}

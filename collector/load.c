@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Loads the kernel programs, with the settings that this kernel needs. */
+#include "collector/capture.h"
+
+#include "base/log.h"
+
+#include "capture.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <unistd.h>
+
+#define RING_BYTES_MIN 4096U
+
+/* libbpf's own words are for developers; what users need is in the qp_error. */
+static int __attribute__((format(printf, 2, 0)))
+print_debug(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char text[2048];
+
+	if (level == LIBBPF_DEBUG || log_max_level < LOG_LEVEL_DEBUG)
+		return 0;
+	vsnprintf(text, sizeof(text), fmt, ap);
+	log_debug("libbpf: %s", text);
+	return 0;
+}
+
+/* How many parameters the kernel's tracepoint @name hands to its programs, less the first
+ * (its context); 0 when there is no such tracepoint. */
+static unsigned int tracepoint_parameters(const struct btf *btf, const char *name)
+{
+	char typedef_name[128];
+	const struct btf_type *type;
+	int id;
+
+	snprintf(typedef_name, sizeof(typedef_name), "btf_trace_%s", name);
+	id = btf__find_by_name_kind(btf, typedef_name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return 0;
+	type = btf__type_by_id(btf, btf__type_by_id(btf, id)->type); /* pointer */
+	type = btf__type_by_id(btf, type->type);		     /* function */
+	return btf_vlen(type) - 1;
+}
+
+/* Every kernel feature that is not everywhere is looked for here. */
+static int settings_fill(struct capture_bpf *skel, struct qp_error *err)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	if (!btf)
+		return qp_error_set(err, -ENOTSUP,
+				    "this kernel has no BTF (/sys/kernel/btf/vmlinux): qp needs a "
+				    "kernel built with CONFIG_DEBUG_INFO_BTF=y");
+	skel->rodata->have_rdonly_cast =
+		btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+	skel->rodata->have_group_dead = tracepoint_parameters(btf, "sched_process_exit") >= 2;
+	btf__free(btf);
+	return 0;
+}
+
+static int may_load(struct qp_error *err)
+{
+	cap_t caps = cap_get_proc();
+	cap_flag_value_t value = CAP_CLEAR;
+
+	if (caps) {
+		cap_get_flag(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE, &value);
+		cap_free(caps);
+	}
+	if (value == CAP_SET)
+		return 0;
+	return qp_error_set(err, -EPERM, "loading kernel programs needs root: run qp with sudo");
+}
+
+static int load_error(int rc, struct qp_error *err)
+{
+	if (rc == -EPERM)
+		return qp_error_set(
+			err, rc,
+			"the kernel refuses to load programs: is this a container, or is "
+			"kernel lockdown set to confidentiality?");
+	return qp_error_set(
+		err, rc == -ENOMEM ? rc : -ENOTSUP,
+		"the kernel does not take the capture programs (%s): Linux 6.1 or newer "
+		"is needed",
+		strerror(-rc));
+}
+
+int capture_load(struct collector *collector, const struct collector_options *options,
+		 struct qp_error *err)
+{
+	uint32_t ring_bytes = options && options->ring_bytes ? options->ring_bytes : QP_RING_BYTES;
+	struct capture_bpf *skel;
+	int rc = may_load(err);
+
+	if (rc)
+		return rc;
+	if (ring_bytes < RING_BYTES_MIN || ring_bytes & (ring_bytes - 1))
+		return qp_error_set(err, -EINVAL,
+				    "the ring's size must be a power of two of at "
+				    "least %u bytes, not %u",
+				    RING_BYTES_MIN, ring_bytes);
+	libbpf_set_print(print_debug);
+	skel = collector->skel = capture_bpf__open();
+	if (!skel)
+		return load_error(-errno, err);
+	rc = settings_fill(skel, err);
+	if (rc)
+		return rc;
+	skel->rodata->wake_bytes = ring_bytes / 4;
+	bpf_map__set_max_entries(skel->maps.events, ring_bytes);
+	bpf_map__set_max_entries(skel->maps.scratches, collector->cpu_cnt * QP_SCRATCH_SLOTS);
+	rc = capture_bpf__load(skel);
+	if (rc)
+		return load_error(rc, err);
+	/* The hooks of cgroups stay out: capture_bpf__attach() would need their folder. */
+	struct {
+		struct bpf_program *program;
+		struct bpf_link **link;
+	} attached[] = {
+		{skel->progs.on_fork, &skel->links.on_fork},
+		{skel->progs.on_exec, &skel->links.on_exec},
+		{skel->progs.on_exit, &skel->links.on_exit},
+		{skel->progs.on_sys_enter, &skel->links.on_sys_enter},
+		{skel->progs.on_sys_exit, &skel->links.on_sys_exit},
+	};
+	for (size_t i = 0; i < sizeof(attached) / sizeof(attached[0]); i++) {
+		*attached[i].link = bpf_program__attach(attached[i].program);
+		if (!*attached[i].link)
+			return qp_error_set(err, -errno, "cannot attach %s: %s",
+					    bpf_program__name(attached[i].program),
+					    strerror(errno));
+	}
+	return 0;
+}
+
+int capture_attach_group(struct collector *collector, int cgroup_fd, struct qp_error *err)
+{
+	struct capture_bpf *skel = collector->skel;
+	struct bpf_program *hooks[COLLECTOR_HOOKS] = {
+		skel->progs.on_connect4, skel->progs.on_connect6, skel->progs.on_sendmsg4,
+		skel->progs.on_sendmsg6, skel->progs.on_bind4,	  skel->progs.on_bind6,
+	};
+	struct bpf_link **links =
+		realloc(collector->links,
+			(collector->link_cnt + COLLECTOR_HOOKS) * sizeof(struct bpf_link *));
+
+	if (!links)
+		return -ENOMEM;
+	collector->links = links;
+	for (size_t i = 0; i < COLLECTOR_HOOKS; i++) {
+		struct bpf_link *link = bpf_program__attach_cgroup(hooks[i], cgroup_fd);
+
+		if (!link)
+			return qp_error_set(err, -errno, "cannot attach %s to the cgroup: %s",
+					    bpf_program__name(hooks[i]), strerror(errno));
+		links[collector->link_cnt++] = link;
+	}
+	return 0;
+}

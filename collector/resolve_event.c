@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which paths of a record are to be looked up, and the `resolved` records of them. */
+#include "collector/resolve.h"
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "bpf/syscalls.h"
+#include "collector/fields.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CALL_ARGS 6
+#define PATH_SIZE (2 * QP_PATH_BYTES_MAX + 8) /* a folder, a slash, a string */
+
+struct row {
+	unsigned char kind;
+	unsigned char roles[CALL_ARGS];
+};
+
+static const struct row rows[QP_CALL_ID_CNT] = {
+#define QP_CALL(name, kind, x86_64, aarch64, i386, a, b, c, d, e, f) \
+	[QP_CALL_ID_##name] = {                                      \
+		QP_KIND_##kind,                                      \
+		{QP_ARG_##a, QP_ARG_##b, QP_ARG_##c, QP_ARG_##d, QP_ARG_##e, QP_ARG_##f}},
+#include "bpf/syscalls.def"
+#undef QP_CALL
+};
+
+/* A call whose paths are looked up. */
+struct lookup {
+	const struct qp_event *event;
+	const struct qp_event *enter;
+	const struct qp_call *call;
+	const struct row *row;
+};
+
+/* A failed open that would have changed something. */
+static bool open_was_to_write(const struct lookup *l)
+{
+	const struct qp_field *how;
+	uint64_t flags;
+
+	switch (l->call->call) {
+	case QP_CALL_ID_creat:
+		return true;
+	case QP_CALL_ID_open:
+		flags = l->call->args[1];
+		break;
+	case QP_CALL_ID_openat2:
+		how = event_find(l->event, sizeof(*l->call), QP_FIELD_PAYLOAD, 2);
+		if (!how || how->len < sizeof(flags))
+			return true;
+		memcpy(&flags, how + 1, sizeof(flags));
+		break;
+	default:
+		flags = l->call->args[2];
+		break;
+	}
+	return (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
+}
+
+static bool is_wanted(const struct lookup *l)
+{
+	switch (l->row->kind) {
+	case QP_KIND_OPEN:
+		return l->call->ret < 0 && open_was_to_write(l);
+	case QP_KIND_REMOVE:
+	case QP_KIND_RENAME:
+	case QP_KIND_LINK:
+	case QP_KIND_SYMLINK:
+	case QP_KIND_MKDIR:
+	case QP_KIND_MKNOD:
+	case QP_KIND_META:
+	case QP_KIND_TRUNCATE:
+	case QP_KIND_TAMPER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Whether the call acts on what a symlink in the path's last place leads to. */
+static bool follows(const struct lookup *l)
+{
+	const __u64 *args = l->call->args;
+
+	switch (l->call->call) {
+	case QP_CALL_ID_lchown:
+	case QP_CALL_ID_lsetxattr:
+	case QP_CALL_ID_lremovexattr:
+		return false;
+	case QP_CALL_ID_open:
+		return !(args[1] & O_NOFOLLOW);
+	case QP_CALL_ID_openat:
+		return !(args[2] & O_NOFOLLOW);
+	case QP_CALL_ID_fchmodat2:
+	case QP_CALL_ID_utimensat:
+		return !(args[3] & AT_SYMLINK_NOFOLLOW);
+	case QP_CALL_ID_fchownat:
+		return !(args[4] & AT_SYMLINK_NOFOLLOW);
+	case QP_CALL_ID_linkat:
+		return args[4] & AT_SYMLINK_FOLLOW;
+	}
+	return l->row->kind == QP_KIND_META || l->row->kind == QP_KIND_TRUNCATE ||
+	       l->row->kind == QP_KIND_OPEN || l->row->kind == QP_KIND_TAMPER;
+}
+
+/* The names of a path field from the root to the leaf; -errno when they are not all of it. */
+static int path_text(const struct qp_field *field, char *buf, size_t size)
+{
+	const struct qp_path *path = (const struct qp_path *)(field + 1);
+	const char *names = (const char *)(path + 1);
+	size_t len, pos = 0;
+
+	if (field->len < sizeof(*path) || field->flags ||
+	    path->flags & (QP_PATH_TRUNCATED | QP_PATH_DELETED | QP_PATH_DETACHED))
+		return -ESTALE;
+	len = field->len - sizeof(*path);
+	if (len && names[len - 1])
+		return -EBADMSG;
+	while (len) {
+		size_t end = len - 1;
+
+		for (len = end; len && names[len - 1];)
+			len--;
+		if (pos + 1 + (end - len) >= size)
+			return -ENAMETOOLONG;
+		buf[pos++] = '/';
+		memcpy(buf + pos, names + len, end - len);
+		pos += end - len;
+	}
+	buf[pos] = '\0';
+	return 0;
+}
+
+/* The text of argument @arg: at the exit it can be read where the entry could not. */
+static const struct qp_field *string_of(const struct lookup *l, unsigned int arg)
+{
+	const struct qp_field *field = NULL;
+
+	if (l->enter)
+		field = event_find(l->enter, sizeof(*l->call), QP_FIELD_STRING, arg);
+	if (!field || field->flags & QP_FIELD_FAULT)
+		field = event_find(l->event, sizeof(*l->call), QP_FIELD_STRING, arg);
+	return field;
+}
+
+/* The folder that argument @arg is relative to, as a path field. */
+static const struct qp_field *base_of(const struct lookup *l, unsigned int arg)
+{
+	const struct qp_event *from = l->enter ? l->enter : l->event;
+	unsigned int role = QP_ROLE_CWD;
+
+	if (arg && l->row->roles[arg - 1] == QP_ARG_DIRFD &&
+	    (int)l->call->args[arg - 1] != AT_FDCWD)
+		role = arg - 1;
+	return event_find(from, sizeof(*l->call), QP_FIELD_PATH, role);
+}
+
+/* Takes the path of the task's own root off @text, for the lookup starts there;
+ * *ret_stripped is its length. */
+static int strip_root(const struct lookup *l, char *text, size_t *ret_stripped)
+{
+	const struct qp_event *from = l->enter ? l->enter : l->event;
+	const struct qp_field *field =
+		event_find(from, sizeof(*l->call), QP_FIELD_PATH, QP_ROLE_ROOT);
+	char root[QP_PATH_BYTES_MAX + 1];
+	size_t len;
+	int rc;
+
+	if (!field)
+		return 0;
+	rc = path_text(field, root, sizeof(root));
+	if (rc)
+		return rc;
+	len = strlen(root);
+	if (strncmp(text, root, len) != 0 || (text[len] && text[len] != '/'))
+		return -EXDEV;
+	memmove(text, text + len, strlen(text + len) + 1);
+	*ret_stripped = len;
+	return 0;
+}
+
+static bool is_single_name(const char *text, size_t len)
+{
+	return len && !memchr(text, '/', len) && !(len == 1 && text[0] == '.') &&
+	       !(len == 2 && text[0] == '.' && text[1] == '.');
+}
+
+/*
+ * The whole text to look up for argument @arg, beneath the task's root. *ret_certain: the
+ * folder is one that the kernel named, so that the text is the path wherever it leads by
+ * now.
+ */
+static int text_of(const struct lookup *l, unsigned int arg, char *buf, size_t size,
+		   bool *ret_certain)
+{
+	const struct qp_field *string = string_of(l, arg);
+	const struct qp_field *base;
+	const char *text;
+	size_t len = 0, stripped = 0;
+	int rc;
+
+	*ret_certain = false;
+	if (!string || string->flags)
+		return string && string->flags & QP_FIELD_TRUNCATED ? -ENAMETOOLONG : -EFAULT;
+	text = (const char *)(string + 1);
+	if (!string->len || text[0] != '/') {
+		base = base_of(l, arg);
+		if (!base)
+			return -ENODATA;
+		rc = path_text(base, buf, size);
+		if (!rc)
+			rc = strip_root(l, buf, &stripped);
+		if (rc)
+			return rc;
+		*ret_certain = !stripped && is_single_name(text, string->len);
+		len = strlen(buf);
+		buf[len++] = '/';
+	}
+	if (memchr(text, '\0', string->len) || len + string->len >= size)
+		return -ENAMETOOLONG;
+	memcpy(buf + len, text, string->len);
+	buf[len + string->len] = '\0';
+	return 0;
+}
+
+static void append(const struct lookup *l, unsigned int arg, int rc, const char *path, int exists,
+		   struct log_writer *log)
+{
+	_cleanup_free_ char *text = path ? escape_bytes(path, strlen(path)) : NULL;
+	json_t *record = json_pack("{s:I, s:I, s:i, s:b}", "cpu", (json_int_t)l->event->cpu, "seq",
+				   (json_int_t)l->event->seq, "role", (int)arg, "exists", exists);
+
+	if (!record)
+		return;
+	if (text)
+		json_object_set_new(record, "path", json_string(text));
+	else
+		json_object_set_new(record, "errno", json_integer(rc ? -rc : ENOMEM));
+	log_writer_append_json(log, LOG_RECORD_RESOLVED, record);
+	json_decref(record);
+}
+
+void resolve_event(const struct qp_event *event, const struct qp_event *enter, struct roots *roots,
+		   struct log_writer *log)
+{
+	struct lookup l = {.event = event, .enter = enter};
+	_cleanup_close_ int root = -1;
+	char text[PATH_SIZE];
+
+	l.call = event_body(event, sizeof(*l.call));
+	if (!l.call || l.call->call >= QP_CALL_ID_CNT)
+		return;
+	l.row = &rows[l.call->call];
+	if (!is_wanted(&l))
+		return;
+	for (unsigned int arg = 0; arg < CALL_ARGS; arg++) {
+		_cleanup_free_ char *path = NULL;
+		int exists = 0, rc;
+		bool certain;
+
+		if (l.row->roles[arg] != QP_ARG_PATH || !l.call->args[arg])
+			continue;
+		if (root < 0)
+			root = roots_open(roots, event);
+		rc = text_of(&l, arg, text, sizeof(text), &certain);
+		if (!rc)
+			rc = root < 0 ? root
+				      : resolve_path(root, text, follows(&l), &path, &exists);
+		if (certain && (rc == -ENOENT || rc == -ESRCH)) {
+			path = strdup(text); /* the folder, or the task, is gone since */
+			rc = path ? 0 : -ENOMEM;
+			exists = 0;
+		}
+		append(&l, arg, rc, rc ? NULL : path, !rc && exists, log);
+	}
+}
