@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The life of TCP connections and the bounds on them. */
+#include "sinkhole/conn_internal.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#define READS_PER_EVENT 16 /* so that one sender cannot hold up the others */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+struct conns *conns_new(int epoll_fd, struct resolver *resolver, size_t max)
+{
+	struct conns *conns = calloc(1, sizeof(*conns));
+
+	if (!conns)
+		return NULL;
+	conns->epoll_fd = epoll_fd;
+	conns->resolver = resolver;
+	conns->max = max;
+	TAILQ_INIT(&conns->idle);
+	TAILQ_INIT(&conns->lingering);
+	TAILQ_INIT(&conns->dead);
+	return conns;
+}
+
+static void conn_close(struct conn *conn)
+{
+	struct conns *conns = conn->conns;
+
+	close(conn->watch.fd);
+	conn->watch.fd = -1;
+	conn->dead = true;
+	conns->memory -= conn->cap;
+	conns->cnt--;
+	free(conn->buf);
+	conn->buf = NULL;
+	conn->len = conn->cap = 0;
+	TAILQ_REMOVE(&conns->idle, conn, idle_entry);
+	if (conn->lingering)
+		TAILQ_REMOVE(&conns->lingering, conn, linger_entry);
+	TAILQ_INSERT_TAIL(&conns->dead, conn, idle_entry);
+}
+
+void conns_bury(struct conns *conns)
+{
+	while (!TAILQ_EMPTY(&conns->dead)) {
+		struct conn *conn = TAILQ_FIRST(&conns->dead);
+
+		TAILQ_REMOVE(&conns->dead, conn, idle_entry);
+		free(conn->hello);
+		free(conn);
+	}
+}
+
+void conns_free(struct conns *conns)
+{
+	if (!conns)
+		return;
+	while (!TAILQ_EMPTY(&conns->idle))
+		conn_close(TAILQ_FIRST(&conns->idle));
+	conns_bury(conns);
+	free(conns);
+}
+
+void conn_finish(struct conn *conn, bool early)
+{
+	if (conn->dead)
+		return;
+	if (conn->bytes || !conn->recorded)
+		conn_record(conn, 0, early);
+	conn_close(conn);
+}
+
+bool conns_drop_idlest(struct conns *conns)
+{
+	if (TAILQ_EMPTY(&conns->idle))
+		return false;
+	conn_finish(TAILQ_FIRST(&conns->idle), true);
+	return true;
+}
+
+void conns_flush(struct conns *conns)
+{
+	while (!TAILQ_EMPTY(&conns->idle))
+		conn_finish(TAILQ_FIRST(&conns->idle), false);
+}
+
+static void conn_ready(struct watch *watch)
+{
+	struct conn *conn = (struct conn *)watch;
+	struct conns *conns = conn->conns;
+
+	for (int i = 0; i < READS_PER_EVENT && !conn->dead; i++) {
+		ssize_t n = recv(watch->fd, conns->scratch, sizeof(conns->scratch), 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n == 0)
+			conn_ended(conn);
+		if (n <= 0) {
+			conn_finish(conn, false);
+			return;
+		}
+		/* A request that follows another began now. */
+		if (conn->recorded && !conn->bytes)
+			conn->t = record_now();
+		conn->bytes += (uint64_t)n;
+		conn_feed(conn, conns->scratch, (size_t)n);
+	}
+	if (conn->dead)
+		return;
+	TAILQ_REMOVE(&conns->idle, conn, idle_entry);
+	TAILQ_INSERT_TAIL(&conns->idle, conn, idle_entry);
+}
+
+int conns_add(struct conns *conns, int fd, const struct endpoint *src, const struct endpoint *dst)
+{
+	_cleanup_close_ int held = fd;
+	struct conn *conn;
+	int r;
+
+	while (conns->cnt >= conns->max && conns_drop_idlest(conns))
+		;
+	conn = calloc(1, sizeof(*conn));
+	if (!conn)
+		return -ENOMEM;
+	conn->watch = (struct watch){.fd = fd, .ready = conn_ready};
+	conn->conns = conns;
+	conn->src = *src;
+	conn->dst = *dst;
+	conn->t = record_now();
+	r = watch_add(conns->epoll_fd, &conn->watch);
+	if (r < 0) {
+		free(conn);
+		return r;
+	}
+	steal_fd(&held);
+	conns->cnt++;
+	TAILQ_INSERT_TAIL(&conns->idle, conn, idle_entry);
+	return 0;
+}
+
+int conns_expire(struct conns *conns, uint64_t now)
+{
+	for (;;) {
+		struct conn *conn = TAILQ_FIRST(&conns->lingering);
+
+		if (!conn)
+			return -1;
+		if (conn->linger_until_ms > now)
+			return (int)(conn->linger_until_ms - now);
+		conn_finish(conn, false);
+	}
+}
+
+/* Brings all buffers back below the bound. The search is long only when memory is short. */
+static void memory_limit(struct conns *conns)
+{
+	while (conns->memory > CONNS_MEMORY_MAX) {
+		struct conn *largest = NULL, *conn;
+
+		TAILQ_FOREACH(conn, &conns->idle, idle_entry)
+		if (!largest || conn->cap > largest->cap)
+			largest = conn;
+		if (!largest)
+			return;
+		conn_finish(largest, true);
+	}
+}
+
+static void conn_resize(struct conn *conn, char *buf, size_t cap)
+{
+	conn->conns->memory += cap;
+	conn->conns->memory -= conn->cap;
+	conn->buf = buf;
+	conn->cap = cap;
+}
+
+bool conn_append(struct conn *conn, const char *bytes, size_t len)
+{
+	size_t needed = conn->len + len;
+
+	if (needed > conn->cap) {
+		size_t cap = needed < 2 * conn->cap ? 2 * conn->cap : needed;
+		char *grown = realloc(conn->buf, cap);
+
+		if (!grown) {
+			conn_finish(conn, true);
+			return false;
+		}
+		conn_resize(conn, grown, cap);
+	}
+	memcpy(conn->buf + conn->len, bytes, len);
+	conn->len = needed;
+	memory_limit(conn->conns);
+	return !conn->dead;
+}
+
+void conn_consume(struct conn *conn, size_t n)
+{
+	conn->len -= n;
+	memmove(conn->buf, conn->buf + n, conn->len);
+	if (conn->len)
+		return;
+	/* An idle connection holds no buffer. */
+	free(conn->buf);
+	conn_resize(conn, NULL, 0);
+}
+
+void conn_trim(struct conn *conn)
+{
+	char *shrunk;
+
+	if (conn->len > RECORD_FIRST_BYTES)
+		conn->len = RECORD_FIRST_BYTES;
+	if (!conn->len || conn->cap <= RECORD_FIRST_BYTES)
+		return;
+	shrunk = realloc(conn->buf, RECORD_FIRST_BYTES);
+	if (shrunk)
+		conn_resize(conn, shrunk, RECORD_FIRST_BYTES);
+}
+
+void conn_send(struct conn *conn, const void *bytes, size_t len)
+{
+	if (conn->mute)
+		return;
+	if (send(conn->watch.fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len)
+		return;
+	conn->mute = true;
+	shutdown(conn->watch.fd, SHUT_WR);
+}
+
+void conn_linger(struct conn *conn)
+{
+	if (conn->lingering)
+		return;
+	conn->mute = conn->lingering = true;
+	shutdown(conn->watch.fd, SHUT_WR);
+	conn->linger_until_ms = now_ms() + CONN_LINGER_MS;
+	TAILQ_INSERT_TAIL(&conn->conns->lingering, conn, linger_entry);
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What TCP connections say, and what they are told. Each step works on the buffer and
+ * returns whether another one can follow at once. */
+#include "sinkhole/conn_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DNS_PORT	   53
+#define DNS_PREFIX	   2 /* the length before each message, RFC 1035 section 4.2.2 */
+#define DNS_FIRST_BYTE_MAX 0x0f
+#define REPLY_SIZE	   1024
+
+static const char forbidden_page[] = "<html>\r\n"
+				     "<head><title>403 Forbidden</title></head>\r\n"
+				     "<body>\r\n"
+				     "<center><h1>403 Forbidden</h1></center>\r\n"
+				     "<hr><center>nginx</center>\r\n"
+				     "</body>\r\n"
+				     "</html>\r\n";
+static const char bad_request_page[] = "<html>\r\n"
+				       "<head><title>400 Bad Request</title></head>\r\n"
+				       "<body>\r\n"
+				       "<center><h1>400 Bad Request</h1></center>\r\n"
+				       "<hr><center>nginx</center>\r\n"
+				       "</body>\r\n"
+				       "</html>\r\n";
+
+static void http_reply(struct conn *conn, const char *status, const char *page, bool keep)
+{
+	char reply[REPLY_SIZE], date[64];
+	time_t now = time(NULL);
+	bool head_only = conn->head.method.len == 4 &&
+			 !memcmp(conn->buf + conn->head.method.offset, "HEAD", 4);
+	struct tm parts;
+	int n;
+
+	strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &parts));
+	n = snprintf(reply, sizeof(reply),
+		     "HTTP/1.1 %s\r\nServer: nginx\r\nDate: %s\r\nContent-Type: text/html\r\n"
+		     "Content-Length: %zu\r\nConnection: %s\r\n\r\n%s",
+		     status, date, strlen(page), keep ? "keep-alive" : "close",
+		     head_only ? "" : page);
+	conn_send(conn, reply, (size_t)n);
+}
+
+/* Nothing more is expected; what comes all the same is recorded as bytes. */
+static bool go_over(struct conn *conn, enum conn_state state)
+{
+	conn->state = state;
+	conn_linger(conn);
+	return true;
+}
+
+static bool go_raw(struct conn *conn)
+{
+	conn->state = CONN_RAW;
+	conn_trim(conn);
+	return false;
+}
+
+static bool http_broken(struct conn *conn, const char *why, size_t head_len)
+{
+	conn_malformed(conn, "http", why);
+	conn->broken_bytes = conn->len - head_len;
+	conn->len = head_len;
+	http_reply(conn, "400 Bad Request", bad_request_page, false);
+	return go_over(conn, CONN_HTTP_BROKEN);
+}
+
+static void http_answer(struct conn *conn)
+{
+	bool keep = http_keeps_open(&conn->head);
+
+	http_reply(conn, "403 Forbidden", forbidden_page, keep);
+	conn_record(conn, conn->len - conn->head.length, false);
+	conn_consume(conn, conn->head.length);
+	memset(&conn->head, 0, sizeof(conn->head));
+	conn->state = CONN_SNIFF;
+	if (!keep)
+		go_over(conn, CONN_OVER);
+}
+
+static bool http_body_step(struct conn *conn)
+{
+	size_t head_len = conn->head.length, used;
+	enum http_result result =
+		http_body_feed(&conn->body, conn->buf + head_len, conn->len - head_len, &used);
+
+	conn->len -= used;
+	memmove(conn->buf + head_len, conn->buf + head_len + used, conn->len - head_len);
+	if (result == HTTP_BAD)
+		return http_broken(conn, conn->body.why, head_len);
+	if (result != HTTP_DONE)
+		return false;
+	http_answer(conn);
+	return conn->len != 0;
+}
+
+static bool http_head_step(struct conn *conn)
+{
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	enum http_result result = http_head_scan(&conn->head, conn->buf, conn->len);
+
+	if (result == HTTP_NOT)
+		return go_raw(conn);
+	if (result == HTTP_BAD)
+		return http_broken(conn, conn->head.why, conn->head.line_start);
+	if (result != HTTP_DONE)
+		return false;
+	conn->state = CONN_HTTP_BODY;
+	http_body_init(&conn->body, &conn->head);
+	if (conn->head.expect_continue && !conn->head.http10 && conn->len == conn->head.length)
+		conn_send(conn, go_on, sizeof(go_on) - 1);
+	return true;
+}
+
+static bool tls_step(struct conn *conn)
+{
+	struct tls_hello hello;
+	const char *why = "";
+	ssize_t used = tls_hello_parse((const uint8_t *)conn->buf, conn->len, &hello, &why);
+
+	if (used == -EAGAIN)
+		return false;
+	if (used == -EBADMSG) {
+		conn_malformed(conn, "tls", why);
+		return go_raw(conn);
+	}
+	conn->hello = used > 0 ? malloc(sizeof(*conn->hello)) : NULL;
+	if (!conn->hello)
+		return go_raw(conn);
+	*conn->hello = hello;
+	conn->after_hello = conn->len - (size_t)used;
+	conn_consume(conn, conn->len);
+	conn_send(conn, tls_handshake_failure, sizeof(tls_handshake_failure));
+	return go_over(conn, CONN_TLS_REFUSED);
+}
+
+/* Whether the first bytes may be a DNS message of their length. Beyond port 53 only
+ * lengths are believed that no text begins with. */
+static bool dns_may_follow(const struct conn *conn)
+{
+	const uint8_t *b = (const uint8_t *)conn->buf;
+	size_t len = conn->len;
+
+	if (len >= 1 && b[0] > DNS_FIRST_BYTE_MAX && conn->dst.port != DNS_PORT)
+		return false;
+	if (len >= 2 && (b[0] << 8 | b[1]) < DNS_QUERY_MIN)
+		return false;
+	if (len >= 5 && b[4] & 0xf8)
+		return false;
+	return len < 8 || (b[6] == 0 && b[7] != 0 && b[7] <= DNS_QUESTIONS_MAX);
+}
+
+/* Another binary protocol may begin as DNS does; it is no broken DNS for that. */
+static bool dns_was_meant(const struct conn *conn)
+{
+	return conn->dst.port == DNS_PORT || conn->bytes > conn->len;
+}
+
+static bool dns_bad(struct conn *conn, const char *why)
+{
+	if (dns_was_meant(conn))
+		conn_malformed(conn, "dns", why);
+	return go_raw(conn);
+}
+
+static bool dns_step(struct conn *conn)
+{
+	struct dns_exchange exchange = {conn->t, conn->src, conn->dst, "tcp"};
+	uint8_t reply[DNS_PREFIX + RESOLVER_REPLY_MAX];
+	const uint8_t *bytes = (const uint8_t *)conn->buf;
+	struct dns_query query;
+	const char *why = "";
+	size_t len, n;
+
+	if (conn->len < DNS_PREFIX)
+		return false;
+	len = (size_t)bytes[0] << 8 | bytes[1];
+	if (conn->len - DNS_PREFIX < len)
+		return false;
+	if (dns_query_parse(bytes + DNS_PREFIX, len, &query, &why) < 0)
+		return dns_bad(conn, why);
+	conn->state = CONN_DNS;
+	exchange.t = record_now();
+	n = resolver_answer(conn->conns->resolver, &exchange, bytes + DNS_PREFIX, len, &query,
+			    reply + DNS_PREFIX, RESOLVER_REPLY_MAX);
+	reply[0] = (uint8_t)(n >> 8);
+	reply[1] = (uint8_t)n;
+	if (n)
+		conn_send(conn, reply, DNS_PREFIX + n);
+	conn_consume(conn, DNS_PREFIX + len);
+	return conn->len != 0;
+}
+
+static bool sniff_step(struct conn *conn)
+{
+	const uint8_t *bytes = (const uint8_t *)conn->buf;
+
+	if (!conn->len)
+		return false;
+	/* A connection that spoke HTTP goes on with it. */
+	if (!conn->recorded && tls_looks_like_hello(bytes, conn->len)) {
+		conn->state = conn->len < 3 ? CONN_SNIFF : CONN_TLS;
+		return conn->len >= 3;
+	}
+	if (!conn->recorded && dns_may_follow(conn)) {
+		/* dns_step says once the message is whole whether it was one. */
+		if (conn->len >= 8)
+			conn->state = CONN_DNS;
+		return conn->len >= 8;
+	}
+	conn->state = CONN_HTTP_HEAD;
+	return true;
+}
+
+static bool step(struct conn *conn)
+{
+	switch (conn->state) {
+	case CONN_SNIFF:
+		return sniff_step(conn);
+	case CONN_HTTP_HEAD:
+		return http_head_step(conn);
+	case CONN_HTTP_BODY:
+		return http_body_step(conn);
+	case CONN_TLS:
+		return tls_step(conn);
+	case CONN_DNS:
+		return dns_step(conn);
+	default:
+		return false;
+	}
+}
+
+void conn_feed(struct conn *conn, const char *bytes, size_t len)
+{
+	size_t room;
+
+	switch (conn->state) {
+	case CONN_HTTP_BROKEN:
+		conn->broken_bytes += len;
+		return;
+	case CONN_TLS_REFUSED:
+		conn->after_hello += len;
+		return;
+	case CONN_RAW:
+	case CONN_OVER:
+		room = conn->len < RECORD_FIRST_BYTES ? RECORD_FIRST_BYTES - conn->len : 0;
+		if (room)
+			conn_append(conn, bytes, len < room ? len : room);
+		return;
+	default:
+		break;
+	}
+	if (!conn_append(conn, bytes, len))
+		return;
+	while (step(conn))
+		;
+}
+
+void conn_ended(struct conn *conn)
+{
+	switch (conn->state) {
+	case CONN_HTTP_BODY:
+		/* A body that only the end of the connection ends. */
+		if (conn->body.state == HTTP_BODY_TO_END)
+			http_answer(conn);
+		else
+			conn_malformed(conn, "http", "the connection ends within a body");
+		break;
+	case CONN_HTTP_HEAD:
+		if (conn->head.has_line)
+			conn_malformed(conn, "http", "the connection ends within a head");
+		break;
+	case CONN_TLS:
+		conn_malformed(conn, "tls", "the connection ends within the ClientHello");
+		break;
+	case CONN_DNS:
+		if (conn->len && dns_was_meant(conn))
+			conn_malformed(conn, "dns", "the connection ends within a message");
+		break;
+	default:
+		break;
+	}
+}

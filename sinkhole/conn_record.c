@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is written about a TCP connection. */
+#include "sinkhole/conn_internal.h"
+
+static void http_members(struct record *record, const struct conn *conn)
+{
+	const struct http_head *head = &conn->head;
+	uint64_t payload = conn->broken_bytes;
+
+	if (conn->state != CONN_HTTP_HEAD)
+		payload += conn->body.payload;
+	record_bytes(record, "method", conn->buf + head->method.offset, head->method.len);
+	record_bytes(record, "path", conn->buf + head->target.offset, head->target.len);
+	record_bytes(record, "host", head->has_host ? conn->buf + head->host.offset : NULL,
+		     head->host.len);
+	record_number(record, "payloadBytes", payload);
+	record_set(record, "chunked", json_boolean(head->chunked));
+}
+
+static void tls_members(struct record *record, const struct conn *conn)
+{
+	const struct tls_hello *hello = conn->hello;
+	json_t *alpn = json_array();
+	size_t at = 0;
+
+	record_bytes(record, "sni", hello->sni_len ? hello->sni : NULL, hello->sni_len);
+	for (size_t i = 0; i < hello->alpn_cnt; i++) {
+		json_t *name = record_escaped(hello->alpn + at, hello->alpn_len[i]);
+
+		if (!name || json_array_append_new(alpn, name) < 0)
+			record->failed = true;
+		at += hello->alpn_len[i];
+	}
+	record_set(record, "alpn", alpn);
+	record_number(record, "bytesAfterHello", conn->after_hello);
+}
+
+static const char *protocol_of(const struct conn *conn)
+{
+	switch (conn->state) {
+	case CONN_HTTP_HEAD:
+		if (!conn->head.has_line)
+			break;
+		return "http";
+	case CONN_HTTP_BODY:
+	case CONN_HTTP_BROKEN:
+		return "http";
+	case CONN_TLS_REFUSED:
+		return "tls";
+	case CONN_DNS:
+		/* A message that was cut short is no DNS. */
+		if (conn->len)
+			break;
+		return "dns";
+	default:
+		break;
+	}
+	return conn->bytes ? "unknown" : "none";
+}
+
+static struct record tcp_begin(struct resolver *resolver, const struct timespec *t,
+			       const struct endpoint *src, const struct endpoint *dst,
+			       const char *protocol, uint64_t bytes)
+{
+	struct record record = record_begin("tcp", t);
+
+	record_flow(&record, src, dst);
+	record_text(&record, "dstName", names_find(resolver->names, dst));
+	record_text(&record, "protocol", protocol);
+	record_number(&record, "bytesReceived", bytes);
+	return record;
+}
+
+void record_tcp_none(struct resolver *resolver, const struct timespec *t,
+		     const struct endpoint *src, const struct endpoint *dst)
+{
+	struct record record = tcp_begin(resolver, t, src, dst, "none", 0);
+
+	record_write(resolver->log, &record);
+}
+
+void conn_record(struct conn *conn, size_t leftover, bool early)
+{
+	struct resolver *resolver = conn->conns->resolver;
+	const char *protocol = protocol_of(conn);
+	struct record record = tcp_begin(resolver, &conn->t, &conn->src, &conn->dst, protocol,
+					 conn->bytes - leftover);
+
+	if (protocol[0] == 'h') {
+		http_members(&record, conn);
+	} else if (protocol[0] == 't') {
+		tls_members(&record, conn);
+	} else if (protocol[0] == 'u') {
+		size_t shown = conn->len < RECORD_FIRST_BYTES ? conn->len : RECORD_FIRST_BYTES;
+
+		record_bytes(&record, "firstBytes", shown ? conn->buf : "", shown);
+	}
+	if (early)
+		record_set(&record, "early", json_true());
+	record_write(resolver->log, &record);
+	conn->recorded = true;
+	conn->bytes = leftover;
+}
+
+void conn_malformed(struct conn *conn, const char *protocol, const char *why)
+{
+	struct dns_exchange where = {conn->t, conn->src, conn->dst, "tcp"};
+
+	record_malformed(conn->conns->resolver->log, &where, protocol, conn->bytes, why);
+}

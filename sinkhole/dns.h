@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * DNS messages (RFC 1035, EDNS0 of RFC 6891): queries are parsed strictly, so that nothing
+ * rides along unseen, and answered. No state, no sockets.
+ */
+#ifndef QP_SINKHOLE_DNS_H
+#define QP_SINKHOLE_DNS_H
+
+#include "sinkhole/endpoint.h"
+
+#include <stddef.h>
+
+#define DNS_HEADER_SIZE	   12
+#define DNS_MESSAGE_MAX	   65535
+#define DNS_QUESTIONS_MAX  16
+#define DNS_NAME_MAX	   255 /* on the wire, RFC 1035 section 2.3.4 */
+#define DNS_NAME_TEXT_SIZE (DNS_NAME_MAX * 4 + 1)
+/* The smallest query: a header, the root's name, type and class. */
+#define DNS_QUERY_MIN (DNS_HEADER_SIZE + 1 + 4)
+
+#define DNS_TYPE_A    1
+#define DNS_TYPE_AAAA 28
+#define DNS_TYPE_OPT  41
+#define DNS_CLASS_IN  1
+
+struct dns_question {
+	size_t offset; /* of its name in the message */
+	uint16_t type, class;
+	/* Labels joined by dots, "." for the root. All but printable ASCII, and a backslash
+	 * or a dot within a label, is spelt \xHH. */
+	char name[DNS_NAME_TEXT_SIZE];
+};
+
+struct dns_query {
+	uint16_t id, flags;
+	struct dns_question questions[DNS_QUESTIONS_MAX];
+	size_t questions_cnt; /* at least 1 */
+	size_t questions_end; /* offset behind the last question */
+	bool has_opt;
+	uint8_t opt_version;
+	uint16_t opt_payload; /* the UDP size that the client takes */
+};
+
+/* Whether @bytes begin as a query does: long enough, no response, opcode QUERY, at least
+ * one question. */
+bool dns_looks_like_query(const uint8_t *bytes, size_t len);
+
+/*
+ * Parses one whole query. 0, or -EBADMSG with *ret_why a literal that says what is wrong:
+ * cut short, bytes left over, a name that is too long or points forward, a response, an
+ * opcode other than QUERY, no question or more than DNS_QUESTIONS_MAX, answers or
+ * authorities in a query, a second OPT.
+ */
+int dns_query_parse(const uint8_t *bytes, size_t len, struct dns_query *ret_query,
+		    const char **ret_why);
+
+/* The address that answers the question of the same index; family 0: no answer. */
+struct dns_answer {
+	uint8_t family;
+	uint8_t address[16];
+};
+
+enum dns_rcode {
+	DNS_RCODE_NOERROR = 0,
+	DNS_RCODE_SERVFAIL = 2,
+};
+
+/*
+ * Writes the reply to @query, whose bytes were @bytes, into @buf. @size limits the reply:
+ * when it does not fit, the reply has no answers and the TC bit. An EDNS version other
+ * than 0 is answered BADVERS. Returns the length, 0 if not even a header fits.
+ */
+size_t dns_reply_build(const uint8_t *bytes, const struct dns_query *query,
+		       const struct dns_answer answers[static DNS_QUESTIONS_MAX],
+		       enum dns_rcode rcode, uint8_t *buf, size_t size);
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The builder of DNS replies. */
+#include "sinkhole/dns.h"
+
+#include <string.h>
+
+#define FLAG_QR	      0x8000
+#define FLAG_AA	      0x0400
+#define FLAG_TC	      0x0200
+#define FLAG_RD	      0x0100
+#define FLAG_RA	      0x0080
+#define TTL_SECONDS   60
+#define OUR_UDP_SIZE  1232 /* what DNS Flag Day 2020 settled on */
+#define OPT_SIZE      11
+#define ANSWER_FIXED  12 /* pointer, type, class, TTL, length */
+#define RCODE_BADVERS 16 /* RFC 6891 section 9; its upper bits go into the OPT record */
+#define POINTER	      0xc000
+#define POINTER_LIMIT 0x4000
+
+static uint8_t *put16(uint8_t *out, unsigned value)
+{
+	out[0] = (uint8_t)(value >> 8);
+	out[1] = (uint8_t)value;
+	return out + 2;
+}
+
+static size_t address_size(const struct dns_answer *answer)
+{
+	return answer->family == AF_INET ? 4 : 16;
+}
+
+static uint8_t *header_put(uint8_t *out, const struct dns_query *query, unsigned flags,
+			   unsigned questions, unsigned answers)
+{
+	out = put16(out, query->id);
+	out = put16(out, FLAG_QR | FLAG_AA | FLAG_RA | (query->flags & FLAG_RD) | flags);
+	out = put16(out, questions);
+	out = put16(out, answers);
+	out = put16(out, 0);
+	return put16(out, query->has_opt);
+}
+
+static uint8_t *answer_put(uint8_t *out, const struct dns_question *question,
+			   const struct dns_answer *answer)
+{
+	size_t size = address_size(answer);
+
+	out = put16(out, (unsigned)(POINTER | question->offset));
+	out = put16(out, question->type);
+	out = put16(out, question->class);
+	out = put16(out, 0);
+	out = put16(out, TTL_SECONDS);
+	out = put16(out, (unsigned)size);
+	memcpy(out, answer->address, size);
+	return out + size;
+}
+
+static uint8_t *opt_put(uint8_t *out, unsigned rcode)
+{
+	*out++ = 0; /* the root's name */
+	out = put16(out, DNS_TYPE_OPT);
+	out = put16(out, OUR_UDP_SIZE);
+	*out++ = (uint8_t)(rcode >> 4);
+	*out++ = 0; /* version */
+	out = put16(out, 0);
+	return put16(out, 0);
+}
+
+size_t dns_reply_build(const uint8_t *bytes, const struct dns_query *query,
+		       const struct dns_answer answers[static DNS_QUESTIONS_MAX],
+		       enum dns_rcode rcode, uint8_t *buf, size_t size)
+{
+	size_t opt_size = query->has_opt ? OPT_SIZE : 0;
+	size_t questions_size = query->questions_end - DNS_HEADER_SIZE;
+	size_t needed = query->questions_end + opt_size;
+	bool bad_version = query->has_opt && query->opt_version != 0;
+	unsigned code = bad_version ? RCODE_BADVERS : (unsigned)rcode;
+	unsigned cnt = 0;
+	uint8_t *out;
+
+	for (size_t i = 0; i < query->questions_cnt && !code; i++) {
+		if (!answers[i].family || query->questions[i].offset >= POINTER_LIMIT)
+			continue;
+		needed += ANSWER_FIXED + address_size(&answers[i]);
+		cnt++;
+	}
+	if (needed > size) {
+		if (DNS_HEADER_SIZE + opt_size > size)
+			return 0;
+		out = header_put(buf, query, FLAG_TC | (code & 15), 0, 0);
+		return (size_t)((query->has_opt ? opt_put(out, code) : out) - buf);
+	}
+	out = header_put(buf, query, code & 15, (unsigned)query->questions_cnt, cnt);
+	memcpy(out, bytes + DNS_HEADER_SIZE, questions_size);
+	out += questions_size;
+	for (size_t i = 0; i < query->questions_cnt && cnt; i++)
+		if (answers[i].family && query->questions[i].offset < POINTER_LIMIT)
+			out = answer_put(out, &query->questions[i], &answers[i]);
+	if (query->has_opt)
+		out = opt_put(out, code);
+	return (size_t)(out - buf);
+}

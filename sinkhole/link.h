@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The wire between sandbox and sinkhole: a veth pair, its addresses, the routes on both
+ * sides. What leaves the sandbox arrives at the sinkhole, whatever its destination, and can
+ * go nowhere else.
+ */
+#ifndef QP_SINKHOLE_LINK_H
+#define QP_SINKHOLE_LINK_H
+
+#include "sinkhole/nl.h"
+
+#include <stdbool.h>
+
+/* The sinkhole's end of the pair, in its own namespace. */
+#define LINK_SINKHOLE_NAME "eth0"
+
+/* The sandbox's interface and the machine it seems to be plugged into. */
+struct link_config {
+	const char *interface; /* the sandbox's end */
+	const char *address4;  /* with a prefix length */
+	const char *gateway4;
+	const char *address6; /* NULL together with gateway6: no IPv6 */
+	const char *gateway6;
+};
+
+/*
+ * Makes the pair, brings both ends and both loopbacks up, gives the sandbox its addresses
+ * and, where it has none, default routes. The caller is in the namespace of @own_fd, which
+ * must be new, and is there again afterwards, also on failure as far as the kernel lets it.
+ * *ret_kept_route: a default route was there already and was left.
+ */
+int link_setup(const struct link_config *config, int own_fd, int sandbox_fd, bool *ret_kept_route,
+	       struct qp_error *err);
+
+#endif

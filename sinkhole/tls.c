@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The parser of ClientHello messages. Every read is checked against its vector's end. */
+#include "sinkhole/tls.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+
+#define RECORD_HEADER	 5
+#define RECORD_MAX	 16384 /* of a plaintext record, RFC 8446 section 5.1 */
+#define RECORD_HANDSHAKE 22
+#define MESSAGE_HEADER	 4
+#define CLIENT_HELLO	 1
+#define VERSION_MAJOR	 3
+#define RANDOM_SIZE	 32
+#define SESSION_ID_MAX	 32
+#define EXTENSION_SNI	 0
+#define EXTENSION_ALPN	 16
+#define SNI_HOST_NAME	 0
+
+const uint8_t tls_handshake_failure[TLS_ALERT_SIZE] = {21, 3, 3, 0, 2, 2, 40};
+
+/* What is left of a vector. */
+struct vector {
+	const uint8_t *p;
+	size_t len;
+};
+
+static unsigned be16(const uint8_t *p)
+{
+	return (unsigned)p[0] << 8 | p[1];
+}
+
+static bool skip(struct vector *in, size_t n)
+{
+	if (in->len < n)
+		return false;
+	in->p += n;
+	in->len -= n;
+	return true;
+}
+
+/* Takes a vector whose length is written in @width (1 or 2) bytes before it. */
+static bool take_vector(struct vector *in, size_t width, struct vector *ret_vector)
+{
+	size_t len;
+
+	if (in->len < width)
+		return false;
+	len = width == 1 ? in->p[0] : be16(in->p);
+	skip(in, width);
+	*ret_vector = (struct vector){in->p, len};
+	return skip(in, len);
+}
+
+/* RFC 6066 section 3: a list of names, of which only host names are defined. */
+static bool sni_parse(struct vector data, struct tls_hello *hello)
+{
+	struct vector list, name;
+
+	if (!take_vector(&data, 2, &list) || data.len || !list.len)
+		return false;
+	while (list.len) {
+		uint8_t type = list.p[0];
+
+		if (!skip(&list, 1) || !take_vector(&list, 2, &name))
+			return false;
+		if (type != SNI_HOST_NAME)
+			continue;
+		if (!name.len || name.len > TLS_SNI_MAX || hello->sni_len)
+			return false;
+		memcpy(hello->sni, name.p, name.len);
+		hello->sni_len = name.len;
+	}
+	return true;
+}
+
+/* RFC 7301 section 3.1. */
+static bool alpn_parse(struct vector data, struct tls_hello *hello)
+{
+	struct vector list, name;
+	size_t used = 0;
+
+	if (!take_vector(&data, 2, &list) || data.len || !list.len || hello->alpn_cnt)
+		return false;
+	while (list.len) {
+		if (!take_vector(&list, 1, &name) || !name.len || hello->alpn_cnt == TLS_ALPN_MAX ||
+		    name.len > TLS_ALPN_BYTES_MAX - used)
+			return false;
+		memcpy(hello->alpn + used, name.p, name.len);
+		used += name.len;
+		hello->alpn_len[hello->alpn_cnt++] = (uint8_t)name.len;
+	}
+	return true;
+}
+
+static const char *extensions_parse(struct vector in, struct tls_hello *hello)
+{
+	while (in.len) {
+		struct vector data;
+		unsigned type;
+
+		if (in.len < 2)
+			return "an extension is cut short";
+		type = be16(in.p);
+		skip(&in, 2);
+		if (!take_vector(&in, 2, &data))
+			return "an extension is cut short";
+		if (type == EXTENSION_SNI && !sni_parse(data, hello))
+			return "a broken server_name extension";
+		if (type == EXTENSION_ALPN && !alpn_parse(data, hello))
+			return "a broken ALPN extension";
+	}
+	return NULL;
+}
+
+/* The message's body. Returns what is wrong, or NULL. */
+static const char *body_parse(struct vector in, struct tls_hello *hello)
+{
+	struct vector vector;
+
+	if (in.len < 2 || in.p[0] != VERSION_MAJOR)
+		return "an unknown version";
+	if (!skip(&in, 2) || !skip(&in, RANDOM_SIZE))
+		return "cut short in the random bytes";
+	if (!take_vector(&in, 1, &vector) || vector.len > SESSION_ID_MAX)
+		return "a broken session id";
+	if (!take_vector(&in, 2, &vector) || vector.len < 2 || vector.len % 2)
+		return "a broken list of cipher suites";
+	if (!take_vector(&in, 1, &vector) || !vector.len)
+		return "a broken list of compression methods";
+	if (!in.len)
+		return NULL; /* TLS 1.0 to 1.2 without extensions */
+	if (!take_vector(&in, 2, &vector) || in.len)
+		return "a broken list of extensions";
+	return extensions_parse(vector, hello);
+}
+
+bool tls_looks_like_hello(const uint8_t *bytes, size_t len)
+{
+	return (len < 1 || bytes[0] == RECORD_HANDSHAKE) &&
+	       (len < 2 || bytes[1] == VERSION_MAJOR) && (len < 3 || bytes[2] <= 4);
+}
+
+/* Checks a record's header; *ret_len is the length of its payload. */
+static const char *record_header(const uint8_t *bytes, size_t len, size_t *ret_len)
+{
+	if (!tls_looks_like_hello(bytes, len))
+		return "a record that is no TLS handshake";
+	*ret_len = len < RECORD_HEADER ? 0 : be16(bytes + 3);
+	if (len >= RECORD_HEADER && (*ret_len == 0 || *ret_len > RECORD_MAX))
+		return "a record of a forbidden length";
+	return NULL;
+}
+
+/* The length of the whole message, once its header is there; 0 before. */
+static const char *message_header(const uint8_t *message, size_t len, size_t *ret_len)
+{
+	*ret_len = 0;
+	if (len >= 1 && message[0] != CLIENT_HELLO)
+		return "a handshake that does not begin with a ClientHello";
+	if (len < MESSAGE_HEADER)
+		return NULL;
+	*ret_len = MESSAGE_HEADER + ((size_t)message[1] << 16 | be16(message + 2));
+	return *ret_len > TLS_HELLO_MAX ? "a ClientHello beyond 64 KiB" : NULL;
+}
+
+static int refuse(const char **ret_why, const char *why)
+{
+	*ret_why = why;
+	return -EBADMSG;
+}
+
+ssize_t tls_hello_parse(const uint8_t *bytes, size_t len, struct tls_hello *ret_hello,
+			const char **ret_why)
+{
+	_cleanup_free_ uint8_t *message = malloc(TLS_HELLO_MAX + RECORD_MAX);
+	size_t pos = 0, gathered = 0, whole = 0, record_len;
+	const char *why;
+
+	if (!message)
+		return -ENOMEM;
+	for (;;) {
+		why = record_header(bytes + pos, len - pos, &record_len);
+		if (why)
+			return refuse(ret_why, why);
+		if (len - pos < RECORD_HEADER || len - pos - RECORD_HEADER < record_len)
+			return pos >= TLS_HELLO_MAX ? refuse(ret_why, "too many records") : -EAGAIN;
+		memcpy(message + gathered, bytes + pos + RECORD_HEADER, record_len);
+		gathered += record_len;
+		pos += RECORD_HEADER + record_len;
+		why = message_header(message, gathered, &whole);
+		if (why)
+			return refuse(ret_why, why);
+		if (whole && gathered >= whole)
+			break;
+		if (pos >= TLS_HELLO_MAX)
+			return refuse(ret_why, "too many records");
+	}
+	if (gathered > whole)
+		return refuse(ret_why, "bytes are left over behind the ClientHello");
+	memset(ret_hello, 0, sizeof(*ret_hello));
+	why = body_parse((struct vector){message + MESSAGE_HEADER, whole - MESSAGE_HEADER},
+			 ret_hello);
+	return why ? refuse(ret_why, why) : (ssize_t)pos;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first message of a TLS connection, the ClientHello (RFC 8446 section 4.1.2), in any
+ * cut into records. No state, no sockets.
+ */
+#ifndef QP_SINKHOLE_TLS_H
+#define QP_SINKHOLE_TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TLS_HELLO_MAX	   65536 /* bytes of the message, and of the records that carry it */
+#define TLS_SNI_MAX	   255
+#define TLS_ALPN_MAX	   16
+#define TLS_ALPN_BYTES_MAX 512
+#define TLS_ALERT_SIZE	   7
+
+struct tls_hello {
+	uint8_t sni[TLS_SNI_MAX];
+	size_t sni_len; /* 0: none was sent */
+	/* The offered protocols, one after the other in @alpn. */
+	uint8_t alpn[TLS_ALPN_BYTES_MAX];
+	uint8_t alpn_len[TLS_ALPN_MAX];
+	size_t alpn_cnt;
+};
+
+/* Whether @len bytes begin as a TLS handshake does; true for less than the three bytes that
+ * tell, as long as they agree. */
+bool tls_looks_like_hello(const uint8_t *bytes, size_t len);
+
+/*
+ * Parses the records at the start of @bytes. Returns how many bytes the records with the
+ * ClientHello take; -EAGAIN when they are not whole yet; -EBADMSG, with *ret_why a literal,
+ * when they cannot become a ClientHello; -ENOMEM.
+ */
+ssize_t tls_hello_parse(const uint8_t *bytes, size_t len, struct tls_hello *ret_hello,
+			const char **ret_why);
+
+/* The fatal handshake_failure alert, as a server sends that shares no parameters. */
+extern const uint8_t tls_handshake_failure[TLS_ALERT_SIZE];
+
+#endif
