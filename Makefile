@@ -97,6 +97,9 @@ $(B)/obj/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# The assembler puts this file into the object; the compiler cannot know.
+$(B)/obj/rules/default.o: rules/default.json
+
 $(LIBQP): $(call OBJ,$(LIB_SRC))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcsP $@ $^

@@ -36,16 +36,16 @@ struct run_facts {
 	json_t *sinkhole_end;
 	json_t *packages;
 	json_t *decoys;
-	json_t *rules;	      /* {"name", "text"} */
+	json_t *rules; /* {"name", "text"} */
 	json_t *trailer;
 	json_t *sinkhole_log; /* array of the sinkhole's records, without ready and end */
 	json_t *errors;	      /* array of the parts that failed */
-	json_t *roles;	      /* {"stagePid", "npmPid", "harnessPid", "scanPid"}, null where unknown */
-	json_t *processes;    /* array: {"pid", "ppid", "actor", "exe", "argv", ...} */
-	char *output;	      /* the sandbox's output, escaped */
+	json_t *roles;	   /* {"stagePid", "npmPid", "harnessPid", "scanPid"}, null where unknown */
+	json_t *processes; /* array: {"pid", "ppid", "actor", "exe", "argv", ...} */
+	char *output;	   /* the sandbox's output, escaped */
 	struct marker_state markers[MARKER_CNT];
 	struct observations observations;
-	uint64_t area_writes_total; /* package writes within the allowed areas */
+	uint64_t area_writes_total;   /* package writes within the allowed areas */
 	uint64_t area_writes_omitted; /* those of them that are not among the observations */
 	char log_sha256[65];
 	uint64_t log_bytes;

@@ -67,8 +67,8 @@ struct observation {
 	char *asked;   /* the path it was called by, where it differs */
 	char *package; /* name of the package that acted */
 	char *path;
-	char *path2; /* the new name of a rename, the link of a link */
-	char *dest;  /* host name, or address */
+	char *path2;	 /* the new name of a rename, the link of a link */
+	char *dest;	 /* host name, or address */
 	char *orig_dest; /* "address:port", "[address]:port" */
 	int64_t port;	 /* -1: null */
 	char *sni;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The one table of limits. A line goes when a test shows that it no longer holds. */
+#include "rules/limitations.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+struct limitation {
+	bool base_tier_only; /* the kernel-object tier does without it */
+	const char *text;
+};
+
+static const struct limitation limitations[] = {
+	{false,
+	 "Behaviour kept for later: one install and one import are one observation. Code that "
+	 "waits longer than the run, runs only when a function is called, needs a browser, or "
+	 "stays quiet because it finds itself watched, shows nothing."},
+	{false,
+	 "The harness and the package share a process: what happens in it is attributed to the "
+	 "package, and the package can claim there to have been loaded when it was not."},
+	{false,
+	 "Reads of environment variables are not observed: neither getenv nor a shell's expansion "
+	 "of a variable makes a system call. The sandbox's variables hold no secret."},
+	{false,
+	 "Where a decoy credential's value goes is not followed: a request body or other data sent "
+	 "over TCP is judged as such (rule d), whatever it holds."},
+	{false,
+	 "TLS bodies are not inspected: the sinkhole records SNI and ALPN from the ClientHello and "
+	 "refuses the handshake."},
+	{false, "Data in the labels of DNS names is reported as the names that were asked, and "
+		"judged as a "
+		"network attempt."},
+	{false,
+	 "UDP payloads are recorded by size and first bytes and judged as a network attempt, "
+	 "whatever they hold."},
+	{false,
+	 "Sinkhole memory bound: what it keeps of open connections is limited; a connection that "
+	 "goes past it is recorded early with what it had sent by then."},
+	{false,
+	 "Side channels (timing, load, what /proc shows of other processes) are not observed."},
+	{false, "Reads of files are observed for the places that hold credentials only."},
+	{false, "io_uring is denied to the sandbox, not traced: the attempt is counted, the "
+		"requests never "
+		"come to be."},
+	{false,
+	 "The download runs with the network and is not limited to the registry's addresses; no "
+	 "code of the package runs in it."},
+	{false,
+	 "A kernel bug that lets an unprivileged process take over the kernel would defeat sandbox "
+	 "and observation alike."},
+	{false, "The evidence log is the word of whoever ran qp: a receipt says exactly what its "
+		"log shows "
+		"and cannot prove that the log is of this run."},
+	{true,
+	 "Paths of calls that take no descriptor (mkdir, rename, unlink, link, chmod) are copied "
+	 "from "
+	 "the program's memory, which another thread may change meanwhile: they are read at entry "
+	 "and at exit, and a difference makes the outcome undetermined."},
+};
+
+json_t *limitations_json(const char *tier)
+{
+	bool base = !tier || strcmp(tier, "kernel-object") != 0;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < sizeof(limitations) / sizeof(limitations[0]); i++) {
+		if (limitations[i].base_tier_only && !base)
+			continue;
+		if (json_array_append_new(list, json_string(limitations[i].text))) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
