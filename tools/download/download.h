@@ -39,8 +39,8 @@ struct download {
 	json_t *packages; /* the log's `packages` record */
 	char name[256], version[256];
 	char integrity[256]; /* of the package asked for, "sha512-..." */
-	bool refused;	  /* precheck or lockcheck found specs that are not the registry's:
-			   * nothing of theirs was fetched, @report says which */
+	bool refused;	     /* precheck or lockcheck found specs that are not the registry's:
+			      * nothing of theirs was fetched, @report says which */
 };
 
 /*

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finding fixtures beside the program, and node and npm on the host. */
+#include "tools/download/paths.h"
+
+#include "base/cleanup.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FIXTURE_NAME_MAX 64
+
+/* From the program's folder: installed, in build/, in build/NAME/, and as a unit test. */
+static const char *const fixture_folders[] = {
+	"fixtures",
+	"../tests/fixtures",
+	"../../tests/fixtures",
+	"../../../tests/fixtures",
+};
+
+static int program_folder(char *ret_path, size_t size, struct qp_error *err)
+{
+	ssize_t n = readlink("/proc/self/exe", ret_path, size - 1);
+	char *slash;
+
+	if (n < 0)
+		return qp_error_set(err, -errno, "cannot read /proc/self/exe: %s", strerror(errno));
+	ret_path[n] = '\0';
+	slash = strrchr(ret_path, '/');
+	if (!slash)
+		return qp_error_set(err, -ENOENT, "/proc/self/exe names no file");
+	*slash = '\0';
+	return 0;
+}
+
+int fixture_path(const char *name, char **ret_path, struct qp_error *err)
+{
+	size_t len = strlen(name);
+	char folder[PATH_MAX];
+	int r;
+
+	if (!len || len > FIXTURE_NAME_MAX ||
+	    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != len)
+		return qp_error_set(err, -EINVAL,
+				    "fixture:%s: a fixture's name has only a-z, 0-9 and '-'", name);
+	r = program_folder(folder, sizeof(folder), err);
+	if (r)
+		return r;
+	for (size_t i = 0; i < sizeof(fixture_folders) / sizeof(*fixture_folders); i++) {
+		_cleanup_free_ char *file = NULL;
+		char *slash;
+
+		if (asprintf(&file, "%s/%s/%s/package.json", folder, fixture_folders[i], name) <
+		    0) {
+			file = NULL;
+			return -ENOMEM;
+		}
+		if (access(file, F_OK))
+			continue;
+		slash = strrchr(file, '/');
+		*slash = '\0';
+		*ret_path = realpath(file, NULL);
+		return *ret_path ? 0 : -errno;
+	}
+	return qp_error_set(
+		err, -ENOENT,
+		"there is no fixture '%s': the folders of tests/fixtures are their names", name);
+}
+
+static bool is_below_usr(const char *path)
+{
+	return !strncmp(path, "/usr/", 5);
+}
+
+/* The real path of @name in the folders of a container's PATH; NULL when none has it. */
+static char *find_program(const char *name)
+{
+	static const char *const folders[] = {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
+					      "/usr/bin"};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		char path[PATH_MAX];
+		char *real;
+
+		snprintf(path, sizeof(path), "%s/%s", folders[i], name);
+		if (access(path, X_OK))
+			continue;
+		real = realpath(path, NULL);
+		if (real && is_below_usr(real))
+			return real;
+		free(real);
+	}
+	return NULL;
+}
+
+/* npm's program is npm/bin/npm-cli.js. */
+static bool strip_parents(char *path, int levels)
+{
+	while (levels--) {
+		char *slash = strrchr(path, '/');
+
+		if (!slash || slash == path)
+			return false;
+		*slash = '\0';
+	}
+	return true;
+}
+
+int host_npm_find(struct host_npm *ret_npm, struct qp_error *err)
+{
+	_cleanup_free_ char *node = find_program("node"), *npm = find_program("npm");
+
+	if (!node || !npm || !strip_parents(npm, 2))
+		return qp_error_set(err, -ENOTSUP,
+				    "%s is not installed below /usr, where the sandbox could see "
+				    "it: install Node.js with npm (apt-get install nodejs npm)",
+				    node ? "npm" : "node");
+	*ret_npm = (struct host_npm){.node = steal_ptr(node), .folder = steal_ptr(npm)};
+	return 0;
+}
+
+void host_npm_clear(struct host_npm *npm)
+{
+	free(npm->node);
+	free(npm->folder);
+	*npm = (struct host_npm){0};
+}
