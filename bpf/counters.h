@@ -16,14 +16,14 @@
 
 /* The last answer to "is this group tracked" of a CPU, on a cache line of its own. */
 struct group_cache {
-	__u64 word;
-	__u64 pad[7];
+	uint64_t word;
+	uint64_t pad[7];
 };
 
 struct qp_cpu_counters {
-	__u64 seq;
-	__u64 produced[QP_TYPES_MAX]; /* events that should be delivered */
-	__u64 lost[QP_TYPES_MAX];     /* of these, the ring or the scratch space was full */
+	uint64_t seq;
+	uint64_t produced[QP_TYPES_MAX]; /* events that should be delivered */
+	uint64_t lost[QP_TYPES_MAX];	 /* of these, the ring or the scratch space was full */
 };
 
 #endif

@@ -11,55 +11,54 @@
 #define QP_BPF_EVENT_H
 
 #ifndef __BPF__
-#include <linux/types.h>
 #include <stdint.h>
 #endif
 
 #define QP_EVENT_VERSION 1
 
-#define QP_PATH_BYTES_MAX   4096 /* of a path's names, as PATH_MAX */
-#define QP_PATH_LEVELS_MAX  256
-#define QP_NAME_BYTES_MAX   255
-#define QP_ARGV_BYTES_MAX   16384
-#define QP_PAYLOAD_BYTES_MAX 256 /* of what a send or write call carried */
+#define QP_PATH_BYTES_MAX     4096 /* of a path's names, as PATH_MAX */
+#define QP_PATH_LEVELS_MAX    256
+#define QP_NAME_BYTES_MAX     255
+#define QP_ARGV_BYTES_MAX     16384
+#define QP_PAYLOAD_BYTES_MAX  256 /* of what a send or write call carried */
 #define QP_SOCKADDR_BYTES_MAX 128
-#define QP_EVENT_BYTES_MAX  32768
+#define QP_EVENT_BYTES_MAX    32768
 
 enum qp_event_type {
-	QP_EVENT_FORK = 1,	/* body: qp_fork */
-	QP_EVENT_EXEC = 2,	/* body: qp_exec; an exec that took place */
-	QP_EVENT_EXIT = 3,	/* body: qp_exit; of a thread */
-	QP_EVENT_CALL = 4,	/* body: qp_call; a system call that returned */
-	QP_EVENT_ENTER = 5,	/* body: qp_call; the entry of a call that acts by path */
-	QP_EVENT_SOCKADDR = 6,	/* body: qp_sockaddr; the kernel's copy, from a cgroup hook */
+	QP_EVENT_FORK = 1,     /* body: qp_fork */
+	QP_EVENT_EXEC = 2,     /* body: qp_exec; an exec that took place */
+	QP_EVENT_EXIT = 3,     /* body: qp_exit; of a thread */
+	QP_EVENT_CALL = 4,     /* body: qp_call; a system call that returned */
+	QP_EVENT_ENTER = 5,    /* body: qp_call; the entry of a call that acts by path */
+	QP_EVENT_SOCKADDR = 6, /* body: qp_sockaddr; the kernel's copy, from a cgroup hook */
 };
 
 /* qp_event.flags */
 #define QP_EVENT_TRUNCATED 0x01 /* a field did not fit whole */
 
 struct qp_event {
-	__u32 len; /* bytes of the whole record, a multiple of 8 */
-	__u16 type;
-	__u8 version;
-	__u8 flags;
-	__u64 time_ns; /* CLOCK_BOOTTIME */
-	__u64 seq;     /* of this CPU, from 1; lost events leave a gap */
-	__u64 cgroup_id;
-	__u32 cpu;
-	__u32 tgid; /* in the initial pid namespace */
-	__u32 tid;
-	__u32 ns_tgid; /* in the task's own pid namespace */
-	__u32 ns_tid;
-	__u32 uid; /* in the initial user namespace */
+	uint32_t len; /* bytes of the whole record, a multiple of 8 */
+	uint16_t type;
+	uint8_t version;
+	uint8_t flags;
+	uint64_t time_ns; /* CLOCK_BOOTTIME */
+	uint64_t seq;	  /* of this CPU, from 1; lost events leave a gap */
+	uint64_t cgroup_id;
+	uint32_t cpu;
+	uint32_t tgid; /* in the initial pid namespace */
+	uint32_t tid;
+	uint32_t ns_tgid; /* in the task's own pid namespace */
+	uint32_t ns_tid;
+	uint32_t uid; /* in the initial user namespace */
 };
 
 /* The new task; the header is of its parent. */
 struct qp_fork {
-	__u32 child_tgid;
-	__u32 child_tid;
-	__u32 child_ns_tgid;
-	__u32 child_ns_tid;
-	__u64 child_start_ns; /* CLOCK_BOOTTIME */
+	uint32_t child_tgid;
+	uint32_t child_tid;
+	uint32_t child_ns_tgid;
+	uint32_t child_ns_tid;
+	uint64_t child_start_ns; /* CLOCK_BOOTTIME */
 };
 
 /*
@@ -69,17 +68,17 @@ struct qp_fork {
  * interpreter as named (QP_ROLE_INTERP: bprm->interp) and the arguments (QP_FIELD_ARGV).
  */
 struct qp_exec {
-	__u32 old_tid; /* of the thread that called: not the leader in a threaded process */
-	__u32 parent_tgid;
-	__u32 parent_ns_tgid;
-	__u32 flags; /* QP_EXEC_* */
+	uint32_t old_tid; /* of the thread that called: not the leader in a threaded process */
+	uint32_t parent_tgid;
+	uint32_t parent_ns_tgid;
+	uint32_t flags; /* QP_EXEC_* */
 };
 
 #define QP_EXEC_MEMFD 0x01 /* the file has no link: a memfd or a deleted file */
 
 struct qp_exit {
-	__s32 code; /* as wait(2) gives it: status << 8 | signal */
-	__u32 group_dead; /* 1: the last thread of its process */
+	int32_t code;	     /* as wait(2) gives it: status << 8 | signal */
+	uint32_t group_dead; /* 1: the last thread of its process */
 };
 
 enum qp_abi {
@@ -95,15 +94,15 @@ enum qp_abi {
 
 /* In a QP_EVENT_ENTER, ret is 0 and means nothing. */
 struct qp_call {
-	__u32 call; /* enum qp_call_id of syscalls.def */
-	__u32 nr;   /* as the task's ABI numbers it */
-	__u8 abi;
-	__u8 flags;
-	__u16 pad;
-	__u32 pad2;
-	__s64 ret;	/* negative errno on failure */
-	__u64 args[6];
-	__u64 entered_ns; /* time of the entry, 0 where it was not kept */
+	uint32_t call; /* enum qp_call_id of syscalls.def */
+	uint32_t nr;   /* as the task's ABI numbers it */
+	uint8_t abi;
+	uint8_t flags;
+	uint16_t pad;
+	uint32_t pad2;
+	int64_t ret; /* negative errno on failure */
+	uint64_t args[6];
+	uint64_t entered_ns; /* time of the entry, 0 where it was not kept */
 };
 
 /* Which cgroup hook saw the address. */
@@ -114,14 +113,14 @@ enum qp_hook {
 };
 
 struct qp_sockaddr {
-	__u8 hook;
-	__u8 family; /* AF_INET, AF_INET6 */
-	__u8 protocol;
-	__u8 type;
-	__u16 dport; /* host byte order */
-	__u16 sport; /* host byte order, 0 while unbound */
-	__u8 addr[16]; /* network byte order; IPv4 in the first four bytes */
-	__u64 cookie; /* of the socket */
+	uint8_t hook;
+	uint8_t family; /* AF_INET, AF_INET6 */
+	uint8_t protocol;
+	uint8_t type;
+	uint16_t dport;	  /* host byte order */
+	uint16_t sport;	  /* host byte order, 0 while unbound */
+	uint8_t addr[16]; /* network byte order; IPv4 in the first four bytes */
+	uint64_t cookie;  /* of the socket */
 };
 
 enum qp_field_kind {
@@ -135,8 +134,8 @@ enum qp_field_kind {
 
 /* Roles 0 to 5 are the argument the field was read for. */
 enum qp_field_role {
-	QP_ROLE_RET = 8,   /* the file behind the descriptor that the call returned */
-	QP_ROLE_CWD = 9,   /* the task's working directory */
+	QP_ROLE_RET = 8, /* the file behind the descriptor that the call returned */
+	QP_ROLE_CWD = 9, /* the task's working directory */
 	QP_ROLE_EXE = 10,
 	QP_ROLE_ASKED = 11,
 	QP_ROLE_INTERP = 12,
@@ -148,10 +147,10 @@ enum qp_field_role {
 #define QP_FIELD_FAULT	   0x02 /* the task's memory could not be read */
 
 struct qp_field {
-	__u16 kind;
-	__u8 role;
-	__u8 flags;
-	__u32 len; /* of the data, without padding */
+	uint16_t kind;
+	uint8_t role;
+	uint8_t flags;
+	uint32_t len; /* of the data, without padding */
 };
 
 /* qp_path.flags */
@@ -168,26 +167,26 @@ struct qp_field {
  * the root itself. The inode is the leaf's.
  */
 struct qp_path {
-	__u16 flags;
-	__u16 levels; /* how many names follow */
-	__u32 mode;   /* st_mode; 0 when there is no inode */
-	__u64 ino;
-	__u32 dev;     /* the kernel's dev_t of the superblock */
-	__u32 fsmagic; /* s_magic */
+	uint16_t flags;
+	uint16_t levels; /* how many names follow */
+	uint32_t mode;	 /* st_mode; 0 when there is no inode */
+	uint64_t ino;
+	uint32_t dev;	  /* the kernel's dev_t of the superblock */
+	uint32_t fsmagic; /* s_magic */
 };
 
 /* A socket after the call. Ports are in host byte order, addresses in network order. */
 struct qp_sock {
-	__u16 family;
-	__u16 type;
-	__u16 protocol;
-	__u16 state; /* TCP_* of the kernel */
-	__u16 sport;
-	__u16 dport;
-	__u32 pad;
-	__u8 saddr[16];
-	__u8 daddr[16];
-	__u64 cookie; /* 0 while the kernel has given none */
+	uint16_t family;
+	uint16_t type;
+	uint16_t protocol;
+	uint16_t state; /* TCP_* of the kernel */
+	uint16_t sport;
+	uint16_t dport;
+	uint32_t pad;
+	uint8_t saddr[16];
+	uint8_t daddr[16];
+	uint64_t cookie; /* 0 while the kernel has given none */
 };
 
 /* Why an event that should have been delivered was not. */

@@ -89,7 +89,7 @@ static bool is_wanted(const struct lookup *l)
 /* Whether the call acts on what a symlink in the path's last place leads to. */
 static bool follows(const struct lookup *l)
 {
-	const __u64 *args = l->call->args;
+	const uint64_t *args = l->call->args;
 
 	switch (l->call->call) {
 	case QP_CALL_ID_lchown:

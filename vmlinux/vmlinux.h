@@ -24,6 +24,12 @@ typedef __u16 u16;
 typedef __u8 u8;
 typedef __s64 s64;
 typedef __s32 s32;
+typedef __u8 uint8_t;
+typedef __u16 uint16_t;
+typedef __u32 uint32_t;
+typedef __u64 uint64_t;
+typedef __s32 int32_t;
+typedef __s64 int64_t;
 typedef _Bool bool;
 enum { false = 0, true = 1 };
 
