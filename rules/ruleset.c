@@ -166,12 +166,16 @@ static int root_read(struct reader *reader, const json_t *root, struct ruleset *
 	return r;
 }
 
-/* jansson names the byte after the token it choked on; a duplicate key is shown where it
- * begins. */
+/*
+ * jansson names the place where it stopped reading; the token that it choked on, which its
+ * text quotes when it is short, began before that.
+ */
 static int syntax_fail(const char *text, size_t len, const char *file, const json_error_t *error,
 		       struct qp_error *err)
 {
 	size_t at = error->position > 0 ? (size_t)error->position : 0;
+	const char *near = strstr(error->text, " near '");
+	size_t near_len = near ? strlen(near + 7) - 1 : 0;
 	struct place place = {error->line, error->column};
 
 	if (json_error_code(error) == json_error_duplicate_key && at >= 2 && at <= len) {
@@ -179,6 +183,9 @@ static int syntax_fail(const char *text, size_t len, const char *file, const jso
 		while (at && text[at] != '"')
 			at--;
 		place = place_at(text, len, at);
+	} else if (near_len && near_len <= at && at <= len &&
+		   !memcmp(text + at - near_len, near + 7, near_len)) {
+		place = place_at(text, len, at - near_len);
 	}
 	return qp_error_at(err, -EINVAL, file, place.line, place.column, "%s", error->text);
 }
