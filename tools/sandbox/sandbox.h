@@ -41,7 +41,13 @@ struct persona {
 
 int persona_make(struct persona *ret_persona);
 
-/* A read-only or writable bind mount of the host's @source. */
+/*
+ * The host's @source, a file or folder, at @destination. So that the mount table inside does
+ * not tell the host's paths, a read-only file of up to 16 MiB is copied when the container is
+ * made, and a read-only folder is the lower layer of an overlay where the host has overlayfs;
+ * otherwise it is a bind mount. The file that is argv[0] gets mode 0711: it can be run, not
+ * read.
+ */
 struct sandbox_bind {
 	const char *source;
 	const char *destination;
@@ -57,16 +63,24 @@ struct sandbox_config {
 	const struct limits *limits;
 	const struct persona *persona;
 	uint64_t home_bytes, tmp_bytes, work_bytes; /* tmpfs sizes; 0: no such mount */
-	int netns_fd;		 /* -1: the host's network, with its resolv.conf and hosts */
-	bool decoys;		 /* home with history, git config and decoy credentials */
+	int netns_fd; /* -1: the host's network, with its resolv.conf and hosts */
+	bool decoys;  /* home with history, git config and decoy credentials */
 	const struct sandbox_bind *binds;
 	size_t binds_cnt;
 	const char *const *argv; /* PID 1; its first word is a path inside */
 	const char *const *envp; /* whole environment */
 	int control_fd;		 /* becomes descriptor 3 of PID 1; -1: none */
+	bool without_node;	 /* do not insist on a node below the root */
 };
 
 struct sandbox;
+
+/*
+ * Takes the calling process out of the host's mount table, so that no mount made from here
+ * on outlives it. Call it once, at start, before there are threads. sandbox_create does not
+ * need it: its own mounts are made in a namespace of a process that ends with the create.
+ */
+int sandbox_isolate_mounts(struct qp_error *err);
 
 /* "runc" or "crun", whichever can create a container here (tried, then remembered for this
  * process); @wanted limits the choice. *ret_path is the caller's. -ENOENT with the mend. */
@@ -74,7 +88,14 @@ int runtime_find(const char *wanted, char **ret_path, struct qp_error *err);
 
 /*
  * Builds bundle and cgroup and lets the runtime create the container: it exists, its
- * first program has not begun. On failure nothing is left behind.
+ * first program has not begun. On failure nothing is left behind. -ENOENT when there is no
+ * node below the root, -EINVAL for a configuration that cannot be, others with the cause.
+ *
+ * With the host's network (@netns_fd -1) the host's npmrc files stay readable, since the
+ * download is to honour them; otherwise they are masked.
+ *
+ * Makes the caller the reaper of orphaned descendants (PR_SET_CHILD_SUBREAPER): that is how
+ * the exit status of PID 1 comes to it. The caller must not wait for any child but its own.
  */
 int sandbox_create(const struct sandbox_config *config, struct sandbox **ret_sandbox,
 		   struct qp_error *err);
@@ -83,15 +104,23 @@ int sandbox_create(const struct sandbox_config *config, struct sandbox **ret_san
 int sandbox_start(struct sandbox *sandbox, struct qp_error *err);
 
 const char *sandbox_container(const struct sandbox *sandbox); /* name; lives as it does */
-int sandbox_cgroup_fd(const struct sandbox *sandbox);  /* cgroup v2 folder; stays its own */
-pid_t sandbox_init_pid(const struct sandbox *sandbox); /* in the caller's pid namespace */
-int sandbox_init_pidfd(const struct sandbox *sandbox); /* readable when PID 1 ended */
-int sandbox_root_fd(const struct sandbox *sandbox);    /* O_PATH of its root */
-int sandbox_output_fd(const struct sandbox *sandbox);  /* stdout and stderr, non-blocking */
+int sandbox_cgroup_fd(const struct sandbox *sandbox);	      /* cgroup v2 folder; stays its own */
+pid_t sandbox_init_pid(const struct sandbox *sandbox);	      /* in the caller's pid namespace */
+int sandbox_init_pidfd(const struct sandbox *sandbox);	      /* readable when PID 1 ended */
+int sandbox_root_fd(const struct sandbox *sandbox);	      /* O_PATH of its root */
+int sandbox_output_fd(const struct sandbox *sandbox);	      /* stdout and stderr, non-blocking */
 
 /* The `hardening` object, read back from the kernel (/proc of PID 1, the cgroup's files,
  * mountinfo) and the runtime's state. Call it between create and the end. */
 int sandbox_hardening(struct sandbox *sandbox, json_t **ret_hardening, struct qp_error *err);
+
+/*
+ * Whether the running PID 1 is confined as asked: uid and gid, no capability in any set,
+ * no_new_privs, a seccomp filter, a read-only root, its own namespaces, the limits. Seccomp
+ * is in force only once the first program runs, so call it after start. -EPERM with @err
+ * naming what is weaker than asked; other errors when it could not be read.
+ */
+int sandbox_verify(struct sandbox *sandbox, struct qp_error *err);
 
 /* Decoys as the `decoys` record has them, and their secret values, as
  * {"label": "value"}; NULL for none. Both stay the sandbox's. */
