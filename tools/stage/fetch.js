@@ -96,6 +96,9 @@ async function main() {
 		throw new Refusal();
 
 	writeProject(job.project, report.name, root.spec);
+	// npm looks into a bundling package's tarball by its URL, which it counts as remote.
+	if (walk.hasBundles)
+		options.allowRemote = 'all';
 	const origins = new Set([...registryOrigins(options), ...walk.origins]);
 	const check = () => checkLock(job.project, options, origins, root.own);
 	const lock = await timed('lock', (made) => `locked ${plural(made.report.packageCount, 'package')}`,

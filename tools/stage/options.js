@@ -3,6 +3,7 @@
 // with what this job does not leave to them set as on a command line.
 'use strict';
 
+const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const npm = require('./npm.js');
 
@@ -39,6 +40,14 @@ function packumentCache() {
 	}
 }
 
+// Newer npms build their tree from a package's full document, older ones from the short
+// form. The walk asks for the same one, so that it is fetched once; the difference is one
+// of speed only.
+function wantsFullDocuments() {
+	const file = npm.require.resolve('@npmcli/arborist/lib/arborist/build-ideal-tree.js');
+	return readFileSync(file, 'utf8').includes('fullMetadata: true');
+}
+
 async function load(cache) {
 	const Config = npm.require('@npmcli/config');
 	const defs = definitions();
@@ -63,6 +72,7 @@ async function load(cache) {
 		retry,
 		ignoreScripts: true,
 		audit: false,
+		fullMetadata: wantsFullDocuments(),
 		// Nothing but the registry is ever fetched, whatever a manifest asks for: newer
 		// npms know the first two, to older ones git is a program that fails.
 		allowGit: 'none',

@@ -72,6 +72,7 @@ class Walk {
 		this.origins = new Set();
 		this.nonRegistry = [];
 		this.manifestsFetched = 0;
+		this.hasBundles = false;
 	}
 
 	add(name, range, from, optional) {
@@ -136,6 +137,7 @@ class Walk {
 		const id = `${manifest.name}@${manifest.version}`;
 		const bundle = manifest.bundleDependencies ?? manifest.bundledDependencies;
 		const isBundling = bundle === true || (Array.isArray(bundle) && bundle.length > 0);
+		this.hasBundles ||= isBundling;
 		const shipped = isBundling && tarball ? await bundledManifests(tarball, this.options) : null;
 		for (const [name, range, opt] of dependenciesOf(manifest, this.options)) {
 			if (!shipped?.has('', name))
