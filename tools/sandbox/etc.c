@@ -62,6 +62,16 @@ static const char nsswitch[] = "passwd:         files\ngroup:          files\n"
 			       "networks:       files\n\nprotocols:      db files\n"
 			       "services:       db files\n";
 
+/*
+ * IPv4 first, as an administrator of a network with poor IPv6 sets it: libc's own order
+ * (RFC 3484's) prefers any IPv6 address, and few real networks have but private ones.
+ */
+static const char gai[] = "label ::1/128 0\nlabel ::/0 1\nlabel 2002::/16 2\n"
+			  "label ::/96 3\nlabel ::ffff:0:0/96 4\n"
+			  "precedence ::1/128 50\nprecedence ::/0 40\n"
+			  "precedence 2002::/16 30\nprecedence ::/96 20\n"
+			  "precedence ::ffff:0:0/96 100\n";
+
 static int write_format(int root_fd, const char *path, mode_t mode, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
@@ -153,6 +163,8 @@ static int network_write(int root_fd, const struct sandbox_config *config)
 		return r ? r : copy_host_file(root_fd, "/etc/hosts");
 	}
 	r = write_format(root_fd, "/etc/resolv.conf", 0644, "nameserver %s\n", persona->gateway4);
+	if (!r)
+		r = inroot_write(root_fd, "/etc/gai.conf", 0644, gai, sizeof(gai) - 1);
 	return r ? r
 		 : write_format(root_fd, "/etc/hosts", 0644,
 				"127.0.0.1\tlocalhost\n127.0.1.1\t%s\n\n"

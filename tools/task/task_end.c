@@ -39,7 +39,7 @@ static void task_teardown(struct task *task, json_t *teardown)
 
 static int log_end(struct task *task, struct qp_error *err)
 {
-	_cleanup_json_ json_t *teardown = teardown_object(), *trailer = NULL, *counters = NULL;
+	_cleanup_json_ json_t *teardown = teardown_object(), *trailer = NULL;
 	char sha256[SHA256_HEX_SIZE];
 	uint64_t bytes;
 	int r;
@@ -49,9 +49,9 @@ static int log_end(struct task *task, struct qp_error *err)
 	if (!r)
 		r = collector_drain(task->collector, task->log);
 	if (!r)
-		r = collector_counters(task->collector, &counters);
+		r = collector_counters(task->collector, &trailer);
 	if (!r) {
-		trailer = json_pack("{s:O, s:b}", "counters", counters, "complete", 1);
+		json_object_set_new(trailer, "complete", json_true());
 		r = log_writer_append_json(task->log, LOG_RECORD_TRAILER, trailer);
 	}
 	if (r)
