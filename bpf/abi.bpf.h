@@ -3,7 +3,12 @@
 #ifndef QP_BPF_ABI_BPF_H
 #define QP_BPF_ABI_BPF_H
 
+#include "bpf/calls.bpf.h"
 #include "bpf/core.bpf.h"
+
+#define I386_OLD_MMAP	90
+#define I386_SOCKETCALL 102
+#define SOCKETCALL_SEND 9 /* sendto without an address */
 
 #define TS_COMPAT 0x0002     /* arch/x86/include/asm/thread_info.h: a 32-bit call */
 #define X32_BIT	  0x40000000 /* __X32_SYSCALL_BIT */
@@ -66,6 +71,37 @@ static __always_inline void abi_arguments(struct pt_regs *regs, u8 abi, u64 *arg
 }
 
 #endif
+
+/*
+ * Two calls of i386 have their arguments in memory: old mmap as a struct, socketcall as an
+ * array behind its own number. Gives the row of the call that is meant.
+ */
+static __always_inline u32 abi_unwrap(u8 abi, u32 nr, u32 call, u64 *args)
+{
+#ifdef __TARGET_ARCH_x86
+	u32 in[CALL_ARGS] = {};
+	u32 cnt = CALL_ARGS;
+
+	if (abi != QP_ABI_I386)
+		return call;
+	if (nr == I386_SOCKETCALL) {
+		u32 which = args[0];
+
+		if (which >= sizeof(socketcalls) / sizeof(socketcalls[0]))
+			return QP_CALL_NONE;
+		call = socketcalls[which];
+		cnt = which == SOCKETCALL_SEND ? 4 : CALL_ARGS;
+		bpf_probe_read_user(in, cnt * sizeof(u32), (void *)args[1]);
+	} else if (nr == I386_OLD_MMAP) {
+		bpf_probe_read_user(in, sizeof(in), (void *)args[0]);
+	} else {
+		return call;
+	}
+	for (int i = 0; i < CALL_ARGS; i++)
+		args[i] = in[i];
+#endif
+	return call;
+}
 
 /* Bytes of a pointer in the task's structures. */
 static __always_inline u32 abi_pointer_bytes(u8 abi)

@@ -3,6 +3,7 @@
 #ifndef QP_BPF_CALLS_BPF_H
 #define QP_BPF_CALLS_BPF_H
 
+#include "bpf/core.bpf.h"
 #include "bpf/counters.h"
 #include "bpf/syscalls.h"
 
@@ -77,6 +78,14 @@ static const u16 x32_calls[] = {
 	[540 - 512] = QP_CALL_ID_process_vm_writev,
 	[545 - 512] = QP_CALL_ID_execveat,
 	[547 - 512] = QP_CALL_ID_pwritev2,
+};
+
+/* The second number of socketcall(2) (linux/net.h), which i386 has for socket calls. */
+static const u16 socketcalls[] = {
+	[1] = QP_CALL_ID_socket,    [2] = QP_CALL_ID_bind,     [3] = QP_CALL_ID_connect,
+	[4] = QP_CALL_ID_listen,    [5] = QP_CALL_ID_accept,   [9] = QP_CALL_ID_sendto,
+	[11] = QP_CALL_ID_sendto,   [16] = QP_CALL_ID_sendmsg, [18] = QP_CALL_ID_accept4,
+	[20] = QP_CALL_ID_sendmmsg,
 };
 #endif
 

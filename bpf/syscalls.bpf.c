@@ -179,9 +179,12 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 	state->abi = abi;
 	state->phase = PHASE_CALL;
 	state->call = 0;
-	if (!call || call >= QP_CALL_ID_CNT)
+	if (!call && !(abi == QP_ABI_I386 && nr == I386_SOCKETCALL))
 		return 0;
 	abi_arguments(regs, abi, state->args);
+	call = abi_unwrap(abi, nr, call, state->args);
+	if (!call || call >= QP_CALL_ID_CNT)
+		return 0;
 	kind = call_rows[call].kind;
 	if (!call_wanted(call, kind, state->args, state))
 		return 0;
@@ -199,7 +202,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 /* By what the call came to. */
 static __always_inline bool exit_wanted(const struct task_state *state, struct recorded *r)
 {
-	u32 call = r->call & 0xff;
+	u32 call = r->call;
 	bool failed = r->ret < 0;
 	u64 file;
 
@@ -245,12 +248,13 @@ static __always_inline u32 blocked_call(struct task_struct *task, struct task_st
 	nr = abi == QP_ABI_X32 ? (u32)id & ~X32_BIT : (u32)id;
 	count_call(abi, nr);
 	call = call_of(abi, nr);
-	if (!call || call >= QP_CALL_ID_CNT)
-		return 0;
 	state->nr = nr;
 	state->abi = abi;
 	state->entered_ns = 0;
 	abi_arguments(regs, abi, state->args);
+	call = abi_unwrap(abi, nr, call, state->args);
+	if (!call || call >= QP_CALL_ID_CNT)
+		return 0;
 	return call_wanted(call, call_rows[call].kind, state->args, state) ? call : 0;
 }
 

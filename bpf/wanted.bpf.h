@@ -34,7 +34,7 @@ static __always_inline bool call_wanted(u32 call, u8 kind, const u64 *args,
 {
 	switch (kind) {
 	case QP_KIND_MMAP:
-		if (call == QP_CALL_ID_mmap) {
+		if (call == QP_CALL_ID_mmap || call == QP_CALL_ID_mmap2) {
 			if (!(args[2] & PROT_WRITE) || args[3] & MAP_ANONYMOUS)
 				return false;
 			return args[3] & MAP_SHARED || args[2] & PROT_EXEC;
