@@ -23,8 +23,7 @@ static int open_beneath(int root_fd, const char *path)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* The path that the kernel gives for @fd, as the mount namespace of the file sees it. */
-static int path_of(int fd, char *buf, size_t size)
+static int link_of(int fd, char *buf, size_t size)
 {
 	char link[64];
 	ssize_t len;
@@ -36,6 +35,30 @@ static int path_of(int fd, char *buf, size_t size)
 	if ((size_t)len == size - 1)
 		return -ENAMETOOLONG;
 	buf[len] = '\0';
+	return 0;
+}
+
+/*
+ * The path of @fd beneath @root_fd. The kernel gives both as far as their mounts are
+ * attached, which they are no more once the task's namespace is gone; what the two have
+ * in common does not matter.
+ */
+static int path_of(int root_fd, int fd, char *buf, size_t size)
+{
+	char root[PATH_MAX];
+	size_t len;
+	int rc = link_of(root_fd, root, sizeof(root));
+
+	if (!rc)
+		rc = link_of(fd, buf, size);
+	if (rc)
+		return rc;
+	len = strcmp(root, "/") ? strlen(root) : 0;
+	if (strncmp(buf, root, len) != 0 || (buf[len] && buf[len] != '/'))
+		return -EXDEV;
+	memmove(buf, buf + len, strlen(buf + len) + 1);
+	if (!*buf)
+		strcpy(buf, "/");
 	return 0;
 }
 
@@ -60,7 +83,7 @@ static int resolve_whole(int root_fd, const char *path, char **ret_path)
 
 	if (fd < 0)
 		return fd;
-	rc = path_of(fd, real, sizeof(real));
+	rc = path_of(root_fd, fd, real, sizeof(real));
 	if (!rc)
 		rc = is_plain(fd, path, real);
 	if (rc)
@@ -109,7 +132,7 @@ int resolve_path(int root_fd, const char *path, int follow, char **ret_path, int
 	_cleanup_close_ int fd = open_beneath(root_fd, *folder ? folder : "/");
 	if (fd < 0)
 		return fd;
-	rc = path_of(fd, real, sizeof(real));
+	rc = path_of(root_fd, fd, real, sizeof(real));
 	if (!rc)
 		rc = is_plain(fd, *folder ? folder : "/", real);
 	if (rc)

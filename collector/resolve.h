@@ -18,7 +18,7 @@ void resolve_event(const struct qp_event *event, const struct qp_event *enter, s
 		   struct log_writer *log);
 
 /*
- * The real path that @path, absolute, has beneath @root_fd, as a new string: the folder
+ * The real path that @path, absolute and beneath @root_fd, has there, as a new string: the folder
  * part resolved, the last name as it is; with @follow, what a symlink of that name leads
  * to, if that exists. *ret_exists: something has that name. 0 or -errno.
  */

@@ -164,27 +164,25 @@ static const struct qp_field *base_of(const struct lookup *l, unsigned int arg)
 	return event_find(from, sizeof(*l->call), QP_FIELD_PATH, role);
 }
 
-/* Takes the path of the task's own root off @text, for the lookup starts there;
- * *ret_stripped is its length. */
-static int strip_root(const struct lookup *l, char *text, size_t *ret_stripped)
+/* The path of the task's root where it is not its mount namespace's, else "". */
+static int root_of(const struct lookup *l, char *buf, size_t size)
 {
 	const struct qp_event *from = l->enter ? l->enter : l->event;
 	const struct qp_field *field =
 		event_find(from, sizeof(*l->call), QP_FIELD_PATH, QP_ROLE_ROOT);
-	char root[QP_PATH_BYTES_MAX + 1];
-	size_t len;
-	int rc;
 
-	if (!field)
-		return 0;
-	rc = path_text(field, root, sizeof(root));
-	if (rc)
-		return rc;
-	len = strlen(root);
+	buf[0] = '\0';
+	return field ? path_text(field, buf, size) : 0;
+}
+
+/* Takes @root off @text, for the lookup starts there. */
+static int strip_root(char *text, const char *root)
+{
+	size_t len = strlen(root);
+
 	if (strncmp(text, root, len) != 0 || (text[len] && text[len] != '/'))
 		return -EXDEV;
 	memmove(text, text + len, strlen(text + len) + 1);
-	*ret_stripped = len;
 	return 0;
 }
 
@@ -199,13 +197,13 @@ static bool is_single_name(const char *text, size_t len)
  * folder is one that the kernel named, so that the text is the path wherever it leads by
  * now.
  */
-static int text_of(const struct lookup *l, unsigned int arg, char *buf, size_t size,
-		   bool *ret_certain)
+static int text_of(const struct lookup *l, unsigned int arg, const char *root, char *buf,
+		   size_t size, bool *ret_certain)
 {
 	const struct qp_field *string = string_of(l, arg);
 	const struct qp_field *base;
 	const char *text;
-	size_t len = 0, stripped = 0;
+	size_t len = 0;
 	int rc;
 
 	*ret_certain = false;
@@ -218,10 +216,10 @@ static int text_of(const struct lookup *l, unsigned int arg, char *buf, size_t s
 			return -ENODATA;
 		rc = path_text(base, buf, size);
 		if (!rc)
-			rc = strip_root(l, buf, &stripped);
+			rc = strip_root(buf, root);
 		if (rc)
 			return rc;
-		*ret_certain = !stripped && is_single_name(text, string->len);
+		*ret_certain = is_single_name(text, string->len);
 		len = strlen(buf);
 		buf[len++] = '/';
 	}
@@ -249,12 +247,38 @@ static void append(const struct lookup *l, unsigned int arg, int rc, const char 
 	json_decref(record);
 }
 
+/* The real path of argument @arg from the mount namespace's root, as a new string. */
+static int look_up(const struct lookup *l, unsigned int arg, int root_fd, char **ret_path,
+		   int *ret_exists)
+{
+	_cleanup_free_ char *path = NULL;
+	char text[PATH_SIZE], root[QP_PATH_BYTES_MAX + 1];
+	bool certain = false;
+	int rc = root_of(l, root, sizeof(root));
+
+	*ret_exists = 0;
+	if (!rc)
+		rc = text_of(l, arg, root, text, sizeof(text), &certain);
+	if (!rc)
+		rc = root_fd < 0 ? root_fd
+				 : resolve_path(root_fd, text, follows(l), &path, ret_exists);
+	if (certain && (rc == -ENOENT || rc == -ESRCH)) {
+		/* The folder, or the task, is gone since. */
+		rc = 0;
+		*ret_exists = 0;
+	} else if (rc) {
+		return rc;
+	}
+	if (asprintf(ret_path, "%s%s", root, path ? path : text) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
 void resolve_event(const struct qp_event *event, const struct qp_event *enter, struct roots *roots,
 		   struct log_writer *log)
 {
 	struct lookup l = {.event = event, .enter = enter};
-	_cleanup_close_ int root = -1;
-	char text[PATH_SIZE];
+	_cleanup_close_ int root_fd = -1;
 
 	l.call = event_body(event, sizeof(*l.call));
 	if (!l.call || l.call->call >= QP_CALL_ID_CNT)
@@ -265,21 +289,12 @@ void resolve_event(const struct qp_event *event, const struct qp_event *enter, s
 	for (unsigned int arg = 0; arg < CALL_ARGS; arg++) {
 		_cleanup_free_ char *path = NULL;
 		int exists = 0, rc;
-		bool certain;
 
 		if (l.row->roles[arg] != QP_ARG_PATH || !l.call->args[arg])
 			continue;
-		if (root < 0)
-			root = roots_open(roots, event);
-		rc = text_of(&l, arg, text, sizeof(text), &certain);
-		if (!rc)
-			rc = root < 0 ? root
-				      : resolve_path(root, text, follows(&l), &path, &exists);
-		if (certain && (rc == -ENOENT || rc == -ESRCH)) {
-			path = strdup(text); /* the folder, or the task, is gone since */
-			rc = path ? 0 : -ENOMEM;
-			exists = 0;
-		}
-		append(&l, arg, rc, rc ? NULL : path, !rc && exists, log);
+		if (root_fd < 0)
+			root_fd = roots_open(roots, event);
+		rc = look_up(&l, arg, root_fd, &path, &exists);
+		append(&l, arg, rc, rc ? NULL : path, exists, log);
 	}
 }
