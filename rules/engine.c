@@ -9,8 +9,30 @@
 
 #define PID_TEXT_SIZE 24
 
-/* The areas of the run, as far as its evidence names them. */
-static void subject_init(struct condition_subject *subject, const struct run_facts *facts)
+/* An object with the strings of @list as its keys. */
+static json_t *set_of(const json_t *list)
+{
+	json_t *set = json_object(), *item;
+	size_t i;
+
+	json_array_foreach (list, i, item) {
+		if (json_is_string(item) &&
+		    json_object_set_new_nocheck(set, json_string_value(item), json_true())) {
+			json_decref(set);
+			return NULL;
+		}
+	}
+	return set;
+}
+
+static void subject_clear(struct condition_subject *subject)
+{
+	for (int i = 0; i < RUN_SET_CNT; i++)
+		json_decref(subject->run.items[i]);
+}
+
+/* The areas and the sets of the run, as far as its evidence names them. */
+static int subject_init(struct condition_subject *subject, const struct run_facts *facts)
 {
 	static const char *const areas[] = {
 		[GLOB_WORK] = "work",
@@ -20,11 +42,37 @@ static void subject_init(struct condition_subject *subject, const struct run_fac
 	};
 	const json_t *given = json_object_get(facts->preamble, "areas");
 
-	*subject = (struct condition_subject){0};
 	for (size_t i = 0; i < sizeof(areas) / sizeof(areas[0]); i++)
 		subject->values.values[i] = json_string_value(json_object_get(given, areas[i]));
-	subject->run.items[RUN_SET_DECOY_FILES] = json_object_get(facts->decoys, "files");
-	subject->run.items[RUN_SET_DECOY_NAMES] = json_object_get(facts->decoys, "envNames");
+	subject->run.items[RUN_SET_DECOY_FILES] = set_of(json_object_get(facts->decoys, "files"));
+	subject->run.items[RUN_SET_DECOY_NAMES] =
+		set_of(json_object_get(facts->decoys, "envNames"));
+	subject->run.items[RUN_SET_MADE_FILES] = json_object();
+	for (int i = 0; i < RUN_SET_CNT; i++)
+		if (!subject->run.items[i])
+			return -ENOMEM;
+	return 0;
+}
+
+/* What the package makes here is its own for all that follows. */
+static int made_note(struct condition_subject *subject)
+{
+	const struct observation *observation = subject->observation;
+	const char *made = NULL;
+
+	if (observation->actor != ACTOR_PACKAGE || observation->outcome != OUTCOME_EFFECTED)
+		return 0;
+	if (observation->kind == OBSERVATION_FILE_CREATE)
+		made = observation->path;
+	else if (observation->kind == OBSERVATION_FILE_RENAME ||
+		 observation->kind == OBSERVATION_FILE_LINK)
+		made = observation->path2;
+	if (!made)
+		return 0;
+	return json_object_set_new_nocheck(subject->run.items[RUN_SET_MADE_FILES], made,
+					   json_true())
+		       ? -ENOMEM
+		       : 0;
 }
 
 static int fired_add(struct fired_rule *fired, size_t observation)
@@ -86,16 +134,17 @@ int engine_judge(const struct ruleset *ruleset, const struct run_facts *facts,
 		 struct verdict *ret_verdict)
 {
 	struct verdict verdict = {.level = VERDICT_INSTALL, .fired_cnt = ruleset->cnt};
-	struct condition_subject subject;
-	int r = 0;
+	__attribute__((cleanup(subject_clear))) struct condition_subject subject = {0};
+	int r = subject_init(&subject, facts);
 
 	verdict.fired = calloc(ruleset->cnt ? ruleset->cnt : 1, sizeof(*verdict.fired));
 	if (!verdict.fired)
 		return -ENOMEM;
-	subject_init(&subject, facts);
 	for (size_t i = 0; !r && i < facts->observations.cnt; i++) {
 		subject.observation = &facts->observations.items[i];
 		r = observation_judge(ruleset, &subject, i, verdict.fired);
+		if (!r)
+			r = made_note(&subject);
 	}
 	if (r) {
 		verdict_clear(&verdict);

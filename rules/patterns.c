@@ -9,6 +9,7 @@
 static const char *const run_set_names[RUN_SET_CNT] = {
 	[RUN_SET_DECOY_FILES] = "decoy-files",
 	[RUN_SET_DECOY_NAMES] = "decoy-names",
+	[RUN_SET_MADE_FILES] = "made-files",
 };
 
 static int run_set_find(const char *name)
@@ -168,17 +169,6 @@ static bool globs_match(struct glob *const *globs, size_t cnt, const char *text,
 	return false;
 }
 
-static bool strings_hold(const json_t *strings, const char *text)
-{
-	for (size_t i = 0; i < json_array_size(strings); i++) {
-		const char *string = json_string_value(json_array_get(strings, i));
-
-		if (string && !strcmp(string, text))
-			return true;
-	}
-	return false;
-}
-
 bool pattern_list_match(const struct pattern_list *list, const char *text,
 			const struct glob_values *values, const struct run_sets *run)
 {
@@ -190,7 +180,7 @@ bool pattern_list_match(const struct pattern_list *list, const char *text,
 		if (globs_match(list->sets[i]->globs, list->sets[i]->cnt, text, values))
 			return true;
 	for (int i = 0; i < RUN_SET_CNT; i++)
-		if (list->run_sets[i] && strings_hold(run->items[i], text))
+		if (list->run_sets[i] && json_object_get(run->items[i], text))
 			return true;
 	return false;
 }

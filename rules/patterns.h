@@ -27,12 +27,13 @@ struct pattern_sets {
 enum run_set {
 	RUN_SET_DECOY_FILES, /* "@decoy-files" */
 	RUN_SET_DECOY_NAMES, /* "@decoy-names" */
+	RUN_SET_MADE_FILES,  /* "@made-files": that the package made earlier in the run */
 	RUN_SET_CNT,
 };
 
-/* The strings of a run's sets: arrays, or NULL. */
+/* Each an object whose keys are the set's members, or NULL. */
 struct run_sets {
-	const json_t *items[RUN_SET_CNT];
+	json_t *items[RUN_SET_CNT];
 };
 
 /* One pattern, or a list: a text matches when any of it does. */

@@ -11,9 +11,9 @@
 
 /*
  * Judges @facts by @ruleset and builds the whole receipt, a function of the two and nothing
- * else. The receipt may share values with @facts: change neither while both are in use.
- * The caller writes canon_dump(receipt) and a newline. -ENOMEM, or -EBADMSG when the facts
- * have no preamble.
+ * else. A run that was not completed is never VERDICT_INSTALL. The receipt may share values with
+ * @facts: change neither while both are in use. The caller writes canon_dump(receipt) and a
+ * newline. -ENOMEM, or -EBADMSG when the facts have no preamble.
  */
 int receipt_build(const struct run_facts *facts, const struct ruleset *ruleset,
 		  json_t **ret_receipt, struct qp_error *err);
