@@ -38,6 +38,8 @@ static const struct call_row call_rows[QP_CALL_ID_CNT] = {
 };
 
 /* Numbers of -1 share the last slot, which no number reaches. */
+/* A call that is only counted is left at its entry, before its row is looked at. */
+#define RECORDED(kind, name) (QP_KIND_##kind == QP_KIND_COUNT ? QP_CALL_NONE : QP_CALL_ID_##name)
 #define SLOT(nr) ((nr) < 0 ? QP_NR_CNT - 1 : (nr))
 
 #pragma clang diagnostic push
@@ -45,9 +47,9 @@ static const struct call_row call_rows[QP_CALL_ID_CNT] = {
 
 static const u16 native_calls[QP_NR_CNT] = {
 #ifdef __TARGET_ARCH_x86
-#define QP_CALL(name, kind, x86_64, aarch64, i386, ...) [SLOT(x86_64)] = QP_CALL_ID_##name,
+#define QP_CALL(name, kind, x86_64, aarch64, i386, ...) [SLOT(x86_64)] = RECORDED(kind, name),
 #else
-#define QP_CALL(name, kind, x86_64, aarch64, i386, ...) [SLOT(aarch64)] = QP_CALL_ID_##name,
+#define QP_CALL(name, kind, x86_64, aarch64, i386, ...) [SLOT(aarch64)] = RECORDED(kind, name),
 #endif
 #include "bpf/syscalls.def"
 #undef QP_CALL
@@ -56,7 +58,7 @@ static const u16 native_calls[QP_NR_CNT] = {
 
 #ifdef __TARGET_ARCH_x86
 static const u16 i386_calls[QP_NR_CNT] = {
-#define QP_CALL(name, kind, x86_64, aarch64, i386, ...) [SLOT(i386)] = QP_CALL_ID_##name,
+#define QP_CALL(name, kind, x86_64, aarch64, i386, ...) [SLOT(i386)] = RECORDED(kind, name),
 #include "bpf/syscalls.def"
 #undef QP_CALL
 	[QP_NR_CNT - 1] = QP_CALL_NONE,

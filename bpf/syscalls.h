@@ -6,6 +6,7 @@
 
 /* What a call means to those who decode it. */
 enum qp_call_kind {
+	QP_KIND_COUNT = 0, /* only counted */
 	QP_KIND_OPEN = 1,
 	QP_KIND_MEMFD,
 	QP_KIND_REMOVE,
@@ -17,19 +18,19 @@ enum qp_call_kind {
 	QP_KIND_META,
 	QP_KIND_TRUNCATE,
 	QP_KIND_WRITE,
-	QP_KIND_MMAP,	  /* recorded when shared and writable, or writable and executable */
-	QP_KIND_EXEC,	  /* recorded here only when it fails; QP_EVENT_EXEC says the rest */
+	QP_KIND_MMAP, /* recorded when shared and writable, or writable and executable */
+	QP_KIND_EXEC, /* recorded here only when it fails; QP_EVENT_EXEC says the rest */
 	QP_KIND_CHDIR,
-	QP_KIND_KILL,	  /* recorded when the target is another process */
-	QP_KIND_PRCTL,	  /* recorded when it is a heartbeat or PR_SET_PTRACER and the like */
+	QP_KIND_KILL,  /* recorded when the target is another process */
+	QP_KIND_PRCTL, /* recorded when it is a heartbeat or PR_SET_PTRACER and the like */
 	QP_KIND_SOCKET,
 	QP_KIND_CONNECT,
 	QP_KIND_BIND,
-	QP_KIND_LISTEN,	  /* accept is recorded when it returns a connection */
+	QP_KIND_LISTEN, /* accept is recorded when it returns a connection */
 	QP_KIND_SEND,
 	QP_KIND_TAMPER,
 	QP_KIND_IO_URING,
-	QP_KIND_CLONE,	  /* recorded when it asks for a namespace, or is denied */
+	QP_KIND_CLONE, /* recorded when it asks for a namespace, or is denied */
 };
 
 /* What an argument is. */
@@ -41,17 +42,17 @@ enum qp_arg_role {
 	QP_ARG_LEN,
 	QP_ARG_PTR,
 	QP_ARG_FD,
-	QP_ARG_DIRFD,	/* the next argument is a path relative to it */
+	QP_ARG_DIRFD, /* the next argument is a path relative to it */
 	QP_ARG_PATH,
-	QP_ARG_STRING,	/* text that names no file: a symlink's target, an attribute */
-	QP_ARG_BUF,	/* the next argument is its length */
-	QP_ARG_IOVEC,	/* the next argument is the number of elements */
+	QP_ARG_STRING, /* text that names no file: a symlink's target, an attribute */
+	QP_ARG_BUF,    /* the next argument is its length */
+	QP_ARG_IOVEC,  /* the next argument is the number of elements */
 	QP_ARG_MSGHDR,
-	QP_ARG_MMSGHDR, /* the next argument is the number of elements */
+	QP_ARG_MMSGHDR,	 /* the next argument is the number of elements */
 	QP_ARG_SOCKADDR, /* the next argument is its length */
 	QP_ARG_ARGV,
 	QP_ARG_ENVP,
-	QP_ARG_HOW,	/* struct open_how; the next argument is its size */
+	QP_ARG_HOW, /* struct open_how; the next argument is its size */
 };
 
 enum qp_call_id {
