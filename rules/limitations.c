@@ -34,8 +34,8 @@ static const struct limitation limitations[] = {
 	 "UDP payloads are recorded by size and first bytes and judged as a network attempt, "
 	 "whatever they hold."},
 	{false,
-	 "Sinkhole memory bound: what it keeps of open connections is limited; a connection that "
-	 "goes past it is recorded early with what it had sent by then."},
+	 "Sinkhole memory bound: when more than 128 MiB are held across open connections, the one "
+	 "that holds the most is recorded early with what it had sent by then."},
 	{false,
 	 "Side channels (timing, load, what /proc shows of other processes) are not observed."},
 	{false, "Reads of files are observed for the places that hold credentials only."},

@@ -69,24 +69,29 @@ static json_t *package_json(const struct run_facts *facts)
 	return NULL;
 }
 
-/* No image is pulled or built: what stands in the seeds' place is what the sandbox's root
- * was made of, and the versions that ran in it. */
+/* What ran, as far as each part of the evidence knows. */
+static json_t *versions_json(const struct run_facts *facts)
+{
+	json_t *versions = object_copy(json_object_get(facts->preamble, "versions"));
+	json_t *const later[] = {json_object_get(facts->download, "versions"),
+				 json_object_get(facts->sandbox, "versions")};
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+		if (later[i] && json_object_update(versions, later[i])) {
+			json_decref(versions);
+			return NULL;
+		}
+	}
+	return versions;
+}
+
+/* No image is pulled or built: what stands in the seeds' place is what the evidence says of
+ * the sandbox's root, and the versions that ran in it. */
 static json_t *images_json(const struct run_facts *facts)
 {
-	const json_t *hardening = json_object_get(facts->sandbox, "hardening");
-	json_t *image = json_object_get(facts->sandbox, "image");
-	json_t *versions = object_copy(json_object_get(facts->preamble, "versions"));
-	json_t *later = json_object_get(facts->sandbox, "versions");
-
-	if (!json_is_string(image))
-		image = json_object_get(hardening, "image");
-	if (later && json_object_update(versions, later)) {
-		json_decref(versions);
-		return NULL;
-	}
 	return json_pack("{s:n, s:o, s:n, s:o}", "tag", "sandbox",
-			 image ? json_incref(image) : json_null(), "sinkhole", "versions",
-			 versions);
+			 member_or_null(facts->sandbox, "image"), "sinkhole", "versions",
+			 versions_json(facts));
 }
 
 static const char *tier_name(const struct run_facts *facts)
