@@ -249,13 +249,32 @@ static const char *part_next(const char *p)
 	return p[0] && p[1] ? p + 1 : NULL;
 }
 
+/* Most patterns of a long list begin elsewhere: told without looking at the rest. */
+static bool begins_elsewhere(const struct glob *glob, const char *text,
+			     const struct glob_values *values)
+{
+	const struct part *first = &glob->parts[0], *second = &glob->parts[1];
+
+	if (first->kind == PART_VARIABLE) {
+		const char *value = values->values[first->variable];
+
+		return !value || strncmp(text, value, strlen(value)) != 0;
+	}
+	if (first->kind != PART_LITERAL)
+		return false;
+	if (strncmp(text, first->text, first->len) != 0)
+		return true;
+	return !first->len && glob->cnt > 1 && second->kind == PART_LITERAL &&
+	       (text[0] != '/' || strncmp(text + 1, second->text, second->len) != 0);
+}
+
 bool glob_match(const struct glob *glob, const char *text, const struct glob_values *values)
 {
 	struct part parts[EXPANDED_PARTS_MAX];
 	const char *t = text, *star_t = NULL;
 	size_t cnt, p = 0, star = 0;
 
-	if (!parts_expand(glob, values, parts, &cnt))
+	if (begins_elsewhere(glob, text, values) || !parts_expand(glob, values, parts, &cnt))
 		return false;
 	if (text[0] == '/' && !is_normal(text))
 		return false;
