@@ -39,13 +39,21 @@ static bool was_refused(const struct run_facts *facts)
 	return false;
 }
 
+/* Who only collects has no sandbox whose end could be told. */
+static bool has_ended(const struct run_facts *facts)
+{
+	const char *mode = json_string_value(json_object_get(facts->preamble, "mode"));
+
+	return json_is_string(json_object_get(facts->end, "endedBy")) ||
+	       (mode && !strcmp(mode, "collect") && !facts->end);
+}
+
 /* Completed: the sandbox came to an end, no part of qp failed, the log has its trailer. */
 static const char *status_name(const struct run_facts *facts)
 {
 	if (was_refused(facts))
 		return "refused";
-	if (!json_is_string(json_object_get(facts->end, "endedBy")) ||
-	    json_array_size(facts->errors) ||
+	if (!has_ended(facts) || json_array_size(facts->errors) ||
 	    !json_is_true(json_object_get(facts->trailer, "complete")))
 		return "incomplete";
 	return "completed";
