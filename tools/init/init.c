@@ -153,6 +153,9 @@ static int init_setup(struct init *init)
 {
 	sigset_t child;
 
+	/* As any other process, killing all others would be killing the host's. */
+	if (getpid() != 1)
+		return -EPERM;
 	/* The package has the same uid: no ptrace, no /proc/1/fd, no pidfd_getfd. */
 	if (prctl(PR_SET_DUMPABLE, 0) < 0 || fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC) < 0)
 		return -errno;
@@ -182,6 +185,8 @@ int main(void)
 	while (!r && !(init.finishing && (!children_left() || now_ms() >= init.finish_ms)))
 		r = events_wait(&init);
 	if (r) {
+		if (getpid() != 1)
+			return EXIT_BROKEN;
 		if (r != -EPIPE)
 			dprintf(STDERR_FILENO, "init: %s\n", strerror(-r));
 		stragglers_kill();

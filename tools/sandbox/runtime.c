@@ -160,8 +160,8 @@ static int probe_bundle(const char *folder, const char *group)
 	return r ? r : write_new_file_at(fd, "rootfs/init", 0755, "", 0);
 }
 
-/* Whether @path can create a container here: one that is never started. */
-static int runtime_try(const char *path, struct qp_error *err)
+/* Creates a container that is never started, and removes it. */
+static int trial_run(const char *path, struct qp_error *err)
 {
 	char task_id[TASK_ID_SIZE], group[CONTAINER_SIZE], folder[64], state[96];
 	const char *const args[] = {"--root", state, "create", "--bundle", folder, group, NULL};
@@ -184,6 +184,34 @@ static int runtime_try(const char *path, struct qp_error *err)
 		r = runtime_call(path, args, NULL, err);
 	container_remove(&cgroups, group, folder, NULL);
 	return r;
+}
+
+/* Whether @path can create a container here. In a child of another session, which cleans up
+ * whatever becomes of this process: nobody else knows the trial's name. */
+static int runtime_try(const char *path, struct qp_error *err)
+{
+	_cleanup_close_ int result_fd = scratch_open();
+	struct qp_error why = {0};
+	int status, r;
+	pid_t pid;
+
+	if (result_fd < 0)
+		return -errno;
+	pid = fork();
+	if (pid < 0)
+		return qp_error_set(err, -errno, "fork: %s", strerror(errno));
+	if (!pid) {
+		setsid();
+		/* The code travels as the line, which is of no use here. */
+		why.line = trial_run(path, &why);
+		_exit(write_all(result_fd, &why, sizeof(why)) ? 1 : 0);
+	}
+	r = child_wait(pid, 2 * RUNTIME_SECONDS, &status);
+	if (r)
+		return qp_error_set(err, r, "the trial of %s: %s", path, strerror(-r));
+	if (pread(result_fd, &why, sizeof(why), 0) != sizeof(why))
+		return qp_error_set(err, -EIO, "the trial of %s broke off", path);
+	return why.line ? qp_error_set(err, why.line, "%s", why.text) : 0;
 }
 
 static int candidate_find(const char *name, char **ret_path, struct qp_error *err)

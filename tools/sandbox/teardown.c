@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -21,8 +22,7 @@
 #include <sys/wait.h>
 
 #define SWEEP_NAMES_MAX 64
-
-DEFINE_CLEANUP(sandboxp, struct sandbox *, sandbox_free);
+#define REAP_WAIT_MS	1000
 
 static void note(json_t *teardown, const char *list, const char *text)
 {
@@ -147,16 +147,23 @@ void sandbox_free(struct sandbox *sandbox)
 	free(sandbox);
 }
 
+/* PID 1 became this process's child when the runtime ended. It has left its groups, and so
+ * it is about to be waited for. */
+static void init_reap(const struct sandbox *sandbox)
+{
+	struct pollfd ended = {.fd = sandbox->init_pidfd, .events = POLLIN};
+
+	if (sandbox->init_pidfd >= 0 && poll(&ended, 1, REAP_WAIT_MS) == 1)
+		waitid(P_PIDFD, (id_t)sandbox->init_pidfd, NULL, WEXITED | WNOHANG);
+}
+
 void sandbox_destroy(struct sandbox *sandbox, json_t *teardown)
 {
-	_cleanup_(sandboxp) struct sandbox *owned = sandbox;
-
 	if (!sandbox)
 		return;
 	container_remove(&sandbox->cgroups, sandbox->container, sandbox->folder, teardown);
-	/* PID 1 became this process's child when the runtime ended; its status is not wanted. */
-	if (sandbox->init_tgid)
-		waitid(P_PID, (id_t)sandbox->init_tgid, NULL, WEXITED | WNOHANG);
+	init_reap(sandbox);
+	sandbox_free(sandbox);
 }
 
 /* A set of few names. */
