@@ -42,9 +42,12 @@ STATIC_PROGRAMS  := qp-init
 FOLDERS := base collector sinkhole rules tools
 INIT_SRC := $(wildcard tools/init/*.c)
 ALL_SRC  := $(foreach f,$(FOLDERS),$(wildcard $(f)/*.c) $(wildcard $(f)/*/*.c))
-LIB_SRC  := $(filter-out $(INIT_SRC) $(foreach p,$(PROGRAMS),$(MAIN_$(p))),$(ALL_SRC))
+LIB_SRC  := $(filter-out $(INIT_SRC) sinkhole/% $(foreach p,$(PROGRAMS),$(MAIN_$(p))),$(ALL_SRC))
+# The sinkhole is a program of its own: no other includes its code.
+SINK_SRC := $(filter-out $(MAIN_qp-sinkhole),$(wildcard sinkhole/*.c))
 OBJ       = $(patsubst %.c,$(B)/obj/%.o,$(1))
 LIBQP    := $(B)/libqp.a
+LIBSINK  := $(B)/libsinkhole.a
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(BPF_SRC))
@@ -101,12 +104,15 @@ $(B)/obj/%.o: %.c
 $(B)/obj/rules/default.o: rules/default.json
 
 $(LIBQP): $(call OBJ,$(LIB_SRC))
+$(LIBSINK): $(call OBJ,$(SINK_SRC))
+$(LIBQP) $(LIBSINK):
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcsP $@ $^
 
 $(addprefix $(B)/,$(PROGRAMS)): $(B)/%: $(LIBQP)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(LIBQP) $(LDFLAGS) $(PC_LIBS)
+	$(Q)$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter $(LIBSINK),$^) $(LIBQP) $(LDFLAGS) $(PC_LIBS)
+$(B)/qp-sinkhole: $(LIBSINK)
 $(foreach p,$(PROGRAMS),$(eval $(B)/$(p): $(call OBJ,$(MAIN_$(p)))))
 
 $(B)/qp-init: $(call OBJ,$(INIT_SRC) base/io.c base/number.c)
@@ -138,11 +144,13 @@ $(SKEL): $(B)/bpf/capture.linked.o
 $(call OBJ,$(wildcard collector/*.c)): | $(SKEL)
 
 # ---- Tests ----------------------------------------------------------------------------
+$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/sinkhole/test_*.c)): $(LIBSINK)
 $(B)/tests/%: tests/%.c $(LIBQP)
 	$(call say,TEST,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $$(pkg-config --cflags criterion) -MMD -MP -o $@ $< \
-		$(LIBQP) $(LDFLAGS) $(PC_LIBS) $$(pkg-config --libs criterion)
+		$(filter $(LIBSINK),$^) $(LIBQP) $(LDFLAGS) $(PC_LIBS) \
+		$$(pkg-config --libs criterion)
 
 $(B)/probes/%: tests/probes/%.c
 	$(call say,PROBE,$<)
