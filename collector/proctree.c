@@ -7,11 +7,13 @@
 
 #include <string.h>
 
+#define NUMBERS_MAX (4 * PROCESSES_MAX) /* of processes and threads */
+
 void proctree_init(struct proctree *tree, const uint64_t seed[2])
 {
 	*tree = (struct proctree){0};
 	map_init(&tree->live, seed, PROCESSES_MAX);
-	map_init(&tree->by_nspid, seed, PROCESSES_MAX);
+	map_init(&tree->by_nspid, seed, NUMBERS_MAX);
 }
 
 static void process_free(struct process *process)
@@ -83,7 +85,7 @@ static int proctree_put(struct proctree *tree, struct process *process)
 	if (r == 0)
 		r = map_put(&tree->by_nspid, &process->ns_pid, sizeof(process->ns_pid),
 			    (uintptr_t)process);
-	if (r < 0) {
+	if (r < 0 && r != -E2BIG) {
 		map_remove(&tree->live, &process->tgid, sizeof(process->tgid), NULL);
 		return r;
 	}
@@ -146,8 +148,12 @@ int proctree_fork(struct proctree *tree, struct process *parent, const struct ke
 	int r;
 
 	*ret_child = NULL;
-	if (event->fork.child_tgid == parent->tgid)
-		return 0;
+	if (event->fork.child_tgid == parent->tgid) {
+		/* So that a signal to a thread finds its process; no harm if there is no room. */
+		r = map_put(&tree->by_nspid, &event->fork.child_ns_tid,
+			    sizeof(event->fork.child_ns_tid), (uintptr_t)parent);
+		return r == -ENOMEM ? r : 0;
+	}
 	/* A number in use again: the end of its former bearer was lost. */
 	former = proctree_get(tree, event->fork.child_tgid);
 	if (former)

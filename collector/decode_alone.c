@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Records of the sinkhole that no kernel event explains. They are told of all the same. */
+#include "collector/decode_net.h"
+
+#include <string.h>
+
+/* A record's own words, when no flow is known for it. */
+static int set_alone(struct decoder *d, struct observation *o, const json_t *record)
+{
+	const char *address = json_member_text(record, "dstIp");
+	json_int_t port = json_member_int(record, "dstPort", -1);
+	char text[ENDPOINT_TEXT_SIZE];
+	struct endpoint to;
+
+	o->outcome = OUTCOME_EFFECTED;
+	o->blocked = o->payload = TRISTATE_FALSE;
+	o->port = port;
+	o->t_ns = time_since_start(d, json_member_text(record, "t"));
+	if (endpoint_of_text(address, port < 0 ? 0 : port, &to)) {
+		endpoint_text(&to, text);
+		if (text_set(&o->orig_dest, port < 0 ? address : text) < 0)
+			return -ENOMEM;
+	}
+	if (text_set(&o->dest, address) < 0 ||
+	    text_set(&o->dest, json_member_text(record, "dstName")) < 0 ||
+	    observation_set(o, "sinkholeLogged", json_true()) < 0)
+		return -ENOMEM;
+	switch (o->kind) {
+	case OBSERVATION_NET_DNS: {
+		json_t *list = json_pack("[O]", record);
+		const char *name = json_member_text(record, "name");
+		int r = text_set(&o->dest, name);
+
+		if (r == 0)
+			r = text_set(&o->proto, json_member_text(record, "proto"));
+		if (r == 0)
+			r = observation_set(o, "queries", questions_about(list, name ? name : ""));
+		json_decref(list);
+		return r;
+	}
+	case OBSERVATION_NET_TCP:
+		return tcp_record_set(o, record);
+	case OBSERVATION_NET_UDP:
+		return observation_set(o, "bytes",
+				       json_integer(json_member_int(record, "bytes", 0)));
+	default:
+		return observation_set(o, "protocol",
+				       json_integer(json_member_int(record, "l4", -1)));
+	}
+}
+
+/*
+ * Hosts speak ICMPv6 and IGMP to their neighbours by themselves. Unless someone made a
+ * socket for it, such a packet to a multicast group is the kernel's own.
+ */
+static bool is_kernels_own(const struct decoder *d, const json_t *record)
+{
+	const char *address = json_member_text(record, "dstIp");
+	json_int_t l4 = json_member_int(record, "l4", -1);
+	struct endpoint to;
+	uint8_t first;
+
+	if ((l4 != 0 && l4 != IPPROTO_IGMP && l4 != IPPROTO_ICMPV6) ||
+	    d->odd_protocols[l4 / 8] & 1 << l4 % 8 || !endpoint_of_text(address, 0, &to))
+		return false;
+	first = to.addr.s6_addr[endpoint_is_v4(&to) ? 12 : 0];
+	return endpoint_is_v4(&to) ? (first & 0xf0) == 0xe0 : first == 0xff;
+}
+
+int record_observe_alone(struct decoder *d, const json_t *record)
+{
+	const char *type = record_type(record), *proto = json_member_text(record, "proto");
+	enum observation_kind kind = OBSERVATION_NET_OTHER;
+	struct observation o;
+	int r;
+
+	if (!strcmp(type, "dns"))
+		kind = OBSERVATION_NET_DNS;
+	else if (!strcmp(type, "tcp") ||
+		 (!strcmp(type, "malformed") && proto && !strcmp(proto, "tcp")))
+		kind = OBSERVATION_NET_TCP;
+	else if (!strcmp(type, "udp") || !strcmp(type, "malformed"))
+		kind = OBSERVATION_NET_UDP;
+	else if (is_kernels_own(d, record))
+		return 0;
+	r = observation_begin(d, &o, kind, NULL, d->last_ns);
+	if (r < 0)
+		return r;
+	r = set_alone(d, &o, record);
+	if (r < 0) {
+		observation_clear(&o);
+		return r;
+	}
+	return bounded(observe_take(d, &o, (struct note){.flags = NOTE_UNEXPLAINED}, NULL));
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Flows as observations: who asked for which name, who connected where, who sent what. */
+#include "collector/decode_net.h"
+
+#include <string.h>
+
+#define FLOW_OBSERVATIONS_MAX 64 /* of one flow; what the rest sent is added to the last */
+
+/* The name that the sinkhole answered with that address, or NULL. */
+static const char *name_of_address(const struct decoder *d, const char *address)
+{
+	uint64_t *index = map_get(&d->answers, address, strlen(address));
+
+	if (!index)
+		return NULL;
+	return json_member_text(json_array_get(d->facts.sinkhole_log, *index), "name");
+}
+
+static bool is_refusal(int64_t ret)
+{
+	return ret == -EPERM || ret == -EACCES || ret == -ENETUNREACH;
+}
+
+static bool is_on_its_way(int64_t ret)
+{
+	return ret == 0 || ret == -EINPROGRESS || ret == -EINTR || ret == -EALREADY;
+}
+
+/* Whether the sinkhole must have seen something of it. */
+static bool must_be_logged(const struct decoder *d, const struct flow *flow)
+{
+	if (d->mode == MODE_COLLECT || endpoint_is_loopback(&flow->to) ||
+	    flow->process->actor != ACTOR_PACKAGE)
+		return false;
+	return flow->protocol == IPPROTO_TCP ? flow->connected && is_on_its_way(flow->ret)
+					     : flow->sends > 0;
+}
+
+static enum observation_outcome flow_outcome(const struct flow *flow)
+{
+	if (json_array_size(flow->records))
+		return OUTCOME_EFFECTED;
+	if (flow->protocol == IPPROTO_UDP)
+		return flow->sends ? OUTCOME_EFFECTED : OUTCOME_ATTEMPTED;
+	return flow->ret == 0 ? OUTCOME_EFFECTED : OUTCOME_ATTEMPTED;
+}
+
+/* What all observations of a flow have. */
+static int flow_begin(struct decoder *d, const struct flow *flow, enum observation_kind kind,
+		      struct observation *o)
+{
+	char address[INET6_ADDRSTRLEN], text[ENDPOINT_TEXT_SIZE];
+	bool logged = json_array_size(flow->records) > 0;
+	const char *name;
+	int r = observation_begin(d, o, kind, flow->process, flow->time_ns);
+
+	if (r < 0)
+		return r;
+	endpoint_address(&flow->to, address);
+	endpoint_text(&flow->to, text);
+	name = name_of_address(d, address);
+	o->outcome = flow_outcome(flow);
+	o->port = flow->to.port;
+	o->payload = TRISTATE_FALSE;
+	o->blocked = !logged && (flow->blocked || is_refusal(flow->ret)) && !flow->sends
+			     ? TRISTATE_TRUE
+			     : TRISTATE_FALSE;
+	if (text_set(&o->dest, name ? name : address) < 0 || text_set(&o->orig_dest, text) < 0 ||
+	    observation_set(o, "family",
+			    json_string(endpoint_is_v4(&flow->to) ? "inet" : "inet6")) < 0 ||
+	    observation_set(o, "sinkholeLogged", json_boolean(logged)) < 0 ||
+	    (endpoint_is_loopback(&flow->to) && observation_set(o, "loopback", json_true()) < 0))
+		r = -ENOMEM;
+	if (r == 0 && o->outcome == OUTCOME_ATTEMPTED && errno_name((int)-flow->ret) && flow->ret)
+		r = observation_set(o, "errno", json_string(errno_name((int)-flow->ret)));
+	if (r < 0)
+		observation_clear(o);
+	return r;
+}
+
+static int flow_finish(struct decoder *d, const struct flow *flow, struct observation *o, int r)
+{
+	struct note note = {.phase = (uint8_t)flow->process->phase};
+
+	if (r < 0) {
+		observation_clear(o);
+		return r;
+	}
+	if (must_be_logged(d, flow) && !json_array_size(flow->records))
+		note.flags = NOTE_UNMATCHED;
+	return bounded(observe_take(d, o, note, NULL));
+}
+
+json_t *questions_about(const json_t *list, const char *name)
+{
+	json_t *found = json_array(), *record;
+	size_t i, k;
+
+	json_array_foreach ((json_t *)list, i, record) {
+		const char *its = json_member_text(record, "name");
+		json_int_t qtype = json_member_int(record, "qtype", 0);
+		bool known = false;
+
+		if (!its || strcmp(its, name) != 0)
+			continue;
+		for (k = 0; k < json_array_size(found); k++)
+			known |= json_member_int(json_array_get(found, k), "qtype", -1) == qtype;
+		if (!known)
+			json_array_append_new(
+				found, json_pack("{s:s, s:I}", "name", name, "qtype", qtype));
+	}
+	return found;
+}
+
+static bool was_asked_before(const json_t *list, size_t i, const char *name)
+{
+	while (i--) {
+		const json_t *record = json_array_get(list, i);
+		const char *its = json_member_text(record, "name");
+
+		if (its && !strcmp(its, name))
+			return true;
+	}
+	return false;
+}
+
+static int dns_observe(struct decoder *d, const struct flow *flow, const json_t *list,
+		       const char *name)
+{
+	struct observation o;
+	int r = flow_begin(d, flow, OBSERVATION_NET_DNS, &o);
+
+	if (r < 0)
+		return r;
+	json_object_del(o.extra, "family");
+	if (text_set(&o.dest, name) < 0 ||
+	    text_set(&o.proto, flow->protocol == IPPROTO_TCP ? "tcp" : "udp") < 0 ||
+	    observation_set(&o, "queries", questions_about(list, name)) < 0)
+		r = -ENOMEM;
+	return flow_finish(d, flow, &o, r);
+}
+
+/* One observation for each name that was asked for; *ret_cnt is their number. */
+static int questions_observe(struct decoder *d, const struct flow *flow, const json_t *list,
+			     size_t *ret_cnt)
+{
+	json_t *record;
+	size_t i;
+
+	*ret_cnt = 0;
+	json_array_foreach ((json_t *)list, i, record) {
+		const char *name = json_member_text(record, "name");
+		int r;
+
+		if (!name || was_asked_before(list, i, name))
+			continue;
+		r = dns_observe(d, flow, list, name);
+		if (r < 0)
+			return r;
+		++*ret_cnt;
+	}
+	return 0;
+}
+
+static int udp_observe(struct decoder *d, const struct flow *flow)
+{
+	json_int_t bytes = 0;
+	struct observation o;
+	bool other = false;
+	const json_t *first = NULL;
+	json_t *record;
+	size_t i, asked = 0;
+	int r;
+
+	json_array_foreach (flow->records, i, record) {
+		if (!strcmp(record_type(record), "dns"))
+			continue;
+		other = true;
+		first = first ? first : record;
+		bytes += json_member_int(record, "bytes", 0);
+	}
+	r = questions_observe(d, flow, flow->records ? flow->records : flow->queries, &asked);
+	if (r < 0 || (asked && !other) || !(flow->sends || flow->failed_sends || other))
+		return r;
+	r = flow_begin(d, flow, OBSERVATION_NET_UDP, &o);
+	if (r < 0)
+		return r;
+	if (text_set(&o.proto, "udp") < 0 ||
+	    text_set(&o.dest, json_member_text(first, "dstName")) < 0 ||
+	    observation_set(&o, "bytes",
+			    json_integer(other ? bytes : (json_int_t)flow->sent_bytes)) < 0)
+		r = -ENOMEM;
+	return flow_finish(d, flow, &o, r);
+}
+
+static int set_http(struct observation *o, const json_t *record)
+{
+	json_int_t bytes = json_member_int(record, "payloadBytes", 0);
+
+	if (bytes > 0 || json_is_true(json_object_get(record, "chunked")))
+		o->payload = TRISTATE_TRUE;
+	return observation_set(o, "http",
+			       json_pack("{s:s?, s:s?, s:s?, s:I}", "method",
+					 json_member_text(record, "method"), "host",
+					 json_member_text(record, "host"), "path",
+					 json_member_text(record, "path"), "payloadBytes", bytes));
+}
+
+int tcp_record_set(struct observation *o, const json_t *record)
+{
+	const char *protocol = json_member_text(record, "protocol");
+	json_int_t bytes = json_member_int(record, "bytesReceived", 0);
+	int r = 0;
+
+	if (!protocol || !strcmp(record_type(record), "malformed"))
+		protocol = "unknown";
+	if (text_set(&o->proto, protocol) < 0 ||
+	    text_set(&o->dest, json_member_text(record, "dstName")) < 0)
+		return -ENOMEM;
+	if (!strcmp(protocol, "http"))
+		return set_http(o, record);
+	if (!strcmp(protocol, "tls")) {
+		const json_t *alpn = json_object_get(record, "alpn");
+
+		r = text_set(&o->sni, json_member_text(record, "sni"));
+		if (r == 0 && alpn)
+			r = observation_set(o, "alpn", json_incref((json_t *)alpn));
+	} else if (!strcmp(protocol, "unknown")) {
+		if (bytes > 0 || json_member_int(record, "bytes", 0) > 0)
+			o->payload = TRISTATE_TRUE;
+		r = observation_set(o, "bytes", json_integer(bytes));
+	}
+	return r;
+}
+
+static int tcp_observe_one(struct decoder *d, const struct flow *flow, const json_t *record,
+			   bool more_payload)
+{
+	struct observation o;
+	int r = flow_begin(d, flow, OBSERVATION_NET_TCP, &o);
+
+	if (r < 0)
+		return r;
+	if (record) {
+		r = tcp_record_set(&o, record);
+	} else if (flow->sent_bytes) {
+		/* Nothing that stays on this host has left it. */
+		if (!endpoint_is_loopback(&flow->to))
+			o.payload = TRISTATE_TRUE;
+		r = observation_set(&o, "bytes", json_integer((json_int_t)flow->sent_bytes));
+	}
+	if (more_payload)
+		o.payload = TRISTATE_TRUE;
+	return flow_finish(d, flow, &o, r);
+}
+
+static bool carries_payload(const json_t *record)
+{
+	const char *protocol = json_member_text(record, "protocol");
+
+	if (protocol && !strcmp(protocol, "unknown"))
+		return json_member_int(record, "bytesReceived", 0) > 0;
+	return json_member_int(record, "payloadBytes", 0) > 0 ||
+	       json_is_true(json_object_get(record, "chunked"));
+}
+
+static int tcp_observe(struct decoder *d, const struct flow *flow)
+{
+	const json_t *last = NULL;
+	size_t i, cnt = 0, asked = 0;
+	bool more_payload = false;
+	json_t *record;
+	int r = questions_observe(d, flow, flow->records, &asked);
+
+	json_array_foreach (flow->records, i, record) {
+		if (r < 0)
+			return r;
+		if (!strcmp(record_type(record), "dns"))
+			continue;
+		if (++cnt < FLOW_OBSERVATIONS_MAX) {
+			r = tcp_observe_one(d, flow, record, false);
+		} else {
+			last = record;
+			more_payload |= carries_payload(record);
+		}
+	}
+	if (r < 0 || (cnt && cnt < FLOW_OBSERVATIONS_MAX))
+		return r;
+	if (!cnt && !flow->connected)
+		return 0;
+	return tcp_observe_one(d, flow, last, more_payload);
+}
+
+int flow_observe(struct decoder *d, struct flow *flow)
+{
+	return flow->protocol == IPPROTO_TCP ? tcp_observe(d, flow) : udp_observe(d, flow);
+}
+
+int flows_observe(struct decoder *d)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < d->flows_cnt; i++)
+		r = flow_observe(d, &d->flows[i]);
+	return r;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Attacks on isolation and on other processes, and what only looks like one. */
+#include "collector/decode_state.h"
+
+#include "base/escape.h"
+
+#include <sched.h>
+#include <string.h>
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+#define NEW_NAMESPACE                                                                       \
+	((uint64_t)(uint32_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | \
+			      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET))
+#define NO_TARGET (-1)
+
+static int tamper_fill(struct observation *observation, const struct step *step,
+		       const struct place *place, int64_t target)
+{
+	const struct qp_call *call = &step->event->call;
+	int r = observation_set_call(observation, step);
+
+	observation->outcome = call_outcome(step->event);
+	observation->blocked = call->flags & QP_CALL_BLOCKED ? TRISTATE_TRUE : TRISTATE_FALSE;
+	if (r == 0 && place && place->text) {
+		observation->path = escape_bytes(place->text, strlen(place->text));
+		r = observation->path ? 0 : -ENOMEM;
+	}
+	if (r == 0 && target != NO_TARGET)
+		r = observation_set(observation, "target", json_integer(target));
+	return r;
+}
+
+/* Each process is told of once for each call, object and outcome. */
+static int is_new(struct decoder *d, const struct step *step, const struct place *place,
+		  int64_t target)
+{
+	char key[128 + 512];
+	int len = snprintf(key, sizeof(key), "tamper %llx %u %lld %d %s",
+			   (unsigned long long)step->process->serial, step->event->call.call,
+			   (long long)target, call_outcome(step->event),
+			   place && place->text ? place->text : "");
+	size_t key_len = (size_t)len < sizeof(key) ? (size_t)len : sizeof(key) - 1;
+	int r;
+
+	if (map_get(&d->seen, key, key_len))
+		return 0;
+	r = bounded(map_put(&d->seen, key, key_len, 0));
+	return r < 0 ? r : 1;
+}
+
+int tamper_observe(struct decoder *d, const struct step *step, const struct place *place,
+		   int64_t target)
+{
+	struct observation observation;
+	int r;
+
+	if (step->process->actor != ACTOR_PACKAGE)
+		return 0;
+	r = is_new(d, step, place, target);
+	if (r <= 0)
+		return r;
+	r = observation_begin(d, &observation, OBSERVATION_TAMPER, step->process,
+			      step->event->head.time_ns);
+	if (r < 0)
+		return r;
+	r = tamper_fill(&observation, step, place, target);
+	if (r < 0) {
+		observation_clear(&observation);
+		return r;
+	}
+	return bounded(observe_take(d, &observation,
+				    (struct note){0, (uint8_t)step->process->phase}, NULL));
+}
+
+/*
+ * A clone3 that was denied says nothing of its flags; denying it with ENOSYS is how
+ * sandboxes make libcs use clone, and every new process of an innocent program begins so.
+ */
+static bool asks_for_namespace(const struct kernel_event *event)
+{
+	switch (event->call.call) {
+	case QP_CALL_ID_unshare:
+		return event->call.args[0] & (NEW_NAMESPACE | CLONE_NEWTIME);
+	case QP_CALL_ID_clone:
+		return event->call.args[0] & NEW_NAMESPACE;
+	default:
+		return event->call.ret >= 0 ||
+		       (event->call.ret == -EPERM && !(event->call.flags & QP_CALL_BLOCKED));
+	}
+}
+
+static bool is_harmless(const struct step *step)
+{
+	const struct kernel_event *event = step->event;
+
+	switch (event->call.call) {
+	case QP_CALL_ID_name_to_handle_at: /* libraries compare mounts with it */
+		return true;
+	case QP_CALL_ID_process_vm_readv:
+	case QP_CALL_ID_process_vm_writev:
+		return (uint32_t)event->call.args[0] == step->process->ns_pid;
+	case QP_CALL_ID_unshare:
+	case QP_CALL_ID_clone:
+	case QP_CALL_ID_clone3:
+		return !asks_for_namespace(event);
+	default:
+		return false;
+	}
+}
+
+static int64_t target_of(const struct kernel_event *event)
+{
+	switch (event->call.call) {
+	case QP_CALL_ID_process_vm_readv:
+	case QP_CALL_ID_process_vm_writev:
+		return (int32_t)event->call.args[0];
+	case QP_CALL_ID_ptrace:
+		return event->call.args[0] ? (int32_t)event->call.args[1] : NO_TARGET;
+	default:
+		return NO_TARGET;
+	}
+}
+
+int decode_tamper(struct decoder *d, const struct step *step)
+{
+	_cleanup_(place) struct place place = {0};
+	int r = 0;
+
+	if (step->process->actor != ACTOR_PACKAGE || is_harmless(step))
+		return 0;
+	for (unsigned int i = 0; i < CALL_ARGS_CNT; i++) {
+		if (step->info->roles[i] != QP_ARG_PATH)
+			continue;
+		r = place_of_argument(d, step, i, true, &place);
+		break;
+	}
+	return r < 0 ? r : tamper_observe(d, step, &place, target_of(step->event));
+}
+
+static void pidfd_remember(struct process *process, int64_t fd, int64_t ns_pid)
+{
+	size_t at = process->pidfds_cnt++ % PROCESS_PIDFDS_MAX;
+
+	process->pidfds[at].fd = fd;
+	process->pidfds[at].ns_pid = ns_pid;
+}
+
+/* 0 when not known: no process has that number. */
+static int64_t pidfd_target(const struct process *process, int64_t fd)
+{
+	size_t cnt =
+		process->pidfds_cnt < PROCESS_PIDFDS_MAX ? process->pidfds_cnt : PROCESS_PIDFDS_MAX;
+
+	for (size_t i = 1; i <= cnt; i++) {
+		size_t at = (process->pidfds_cnt - i) % PROCESS_PIDFDS_MAX;
+
+		if (process->pidfds[at].fd == fd)
+			return process->pidfds[at].ns_pid;
+	}
+	return 0;
+}
+
+static int64_t signal_of(const struct kernel_event *event)
+{
+	switch (event->call.call) {
+	case QP_CALL_ID_tgkill:
+	case QP_CALL_ID_rt_tgsigqueueinfo:
+		return (int32_t)event->call.args[2];
+	default:
+		return (int32_t)event->call.args[1];
+	}
+}
+
+int decode_kill(struct decoder *d, const struct step *step)
+{
+	const struct qp_call *call = &step->event->call;
+	int64_t target = (int32_t)call->args[0];
+	const struct process *victim;
+
+	if (call->call == QP_CALL_ID_pidfd_open) {
+		if (call->ret >= 0)
+			pidfd_remember(step->process, call->ret, target);
+		return 0;
+	}
+	if (call->call == QP_CALL_ID_pidfd_send_signal)
+		target = pidfd_target(step->process, target);
+	else if (target == 0) /* its own process group */
+		return 0;
+	if (signal_of(step->event) == 0)
+		return 0;
+	victim = proctree_by_nspid(&d->tree, target < -1 ? -target : target);
+	if (victim && victim->actor == ACTOR_PACKAGE)
+		return 0;
+	return tamper_observe(d, step, NULL, target);
+}
