@@ -37,7 +37,7 @@ static int container_create(struct fetch *fetch, const char *task_id, const char
 {
 	_cleanup_free_ char *conf = NULL, *work = NULL;
 	char blocks[32];
-	/* No file may be bigger than all files together may be: dash counts in 512 bytes. */
+	/* No file may be bigger than all may be together: dash counts in 512 bytes. */
 	const char *const argv[] = {"/bin/sh",
 				    "-c",
 				    "ulimit -f \"$0\" && exec \"$@\"",
@@ -71,7 +71,8 @@ static int container_create(struct fetch *fetch, const char *task_id, const char
 		return -ENOMEM;
 	}
 	snprintf(blocks, sizeof(blocks), "%llu",
-		 (unsigned long long)(fetch->limits->download_max_bytes / 512 + 1));
+		 (unsigned long long)((fetch->limits->download_max_bytes + FETCH_METADATA_MAX) /
+				      512));
 	binds[config.binds_cnt++] = (struct sandbox_bind){fetch->stage, INSIDE_APP, false};
 	binds[config.binds_cnt++] = (struct sandbox_bind){conf, INSIDE_CONF, false};
 	binds[config.binds_cnt++] = (struct sandbox_bind){work, INSIDE_WORK, true};

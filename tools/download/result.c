@@ -29,13 +29,36 @@ static int ended_badly(const struct fetch *fetch, struct qp_error *err)
 			    output ? output : "");
 }
 
+/* What npm printed, escaped line by line: its line ends stay, as in any text. */
+static char *output_text(const struct fetch *fetch)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	bool failed = !out;
+
+	for (const char *line = fetch->watch.output; !failed && *line;) {
+		size_t len = strcspn(line, "\n");
+		_cleanup_free_ char *escaped = escape_bytes(line, len);
+
+		failed = !escaped || fputs(escaped, out) < 0;
+		line += len;
+		if (*line == '\n' && !failed)
+			failed = fputc(*line++, out) < 0;
+	}
+	if ((out && fclose(out)) || failed) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 /* The receipt's object; takes over the report's parts. */
 static json_t *receipt_part(struct fetch *fetch, struct fetch_report *report)
 {
 	double seconds = (double)(fetch->watch.elapsed_ns / NS_PER_MS) / 1000.0;
 	json_t *exit_code = json_object_get(fetch->status, "exitCode");
-	_cleanup_free_ char *output =
-		escape_bytes(fetch->watch.output, strlen(fetch->watch.output));
+	_cleanup_free_ char *output = output_text(fetch);
 
 	if (!output)
 		return NULL;

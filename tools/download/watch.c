@@ -39,10 +39,7 @@ static bool output_take(struct fetch_watch *watch)
 	}
 }
 
-/*
- * npm writes what it fetched twice: packed into its cache, unpacked into the project. Each
- * may be as big as what is allowed; one whole is looked at, since npm moves files between.
- */
+/* npm writes what it fetched twice: packed into its cache, unpacked into the project. */
 static int disk_check(const struct fetch_watch *watch, struct qp_error *err)
 {
 	uint64_t all_bytes, private_bytes, max = watch->limits->download_max_bytes;
@@ -54,7 +51,7 @@ static int disk_check(const struct fetch_watch *watch, struct qp_error *err)
 		return qp_error_set(err, -EFBIG, "the download has too many or too deep files");
 	if (r)
 		return qp_error_set(err, r, "cannot measure the download: %s", strerror(-r));
-	if (private_bytes > max || all_bytes > private_bytes + max)
+	if (private_bytes > max + FETCH_METADATA_MAX || all_bytes > private_bytes + max)
 		return qp_error_set(err, -EFBIG,
 				    "the download is bigger than %llu bytes: raise "
 				    "--download-bytes to judge it",

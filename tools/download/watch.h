@@ -8,6 +8,9 @@
 
 #define FETCH_OUTPUT_MAX 65536
 
+/* What npm's cache may hold beside the packed packages: what the registry says of each. */
+#define FETCH_METADATA_MAX (256ULL << 20)
+
 struct fetch_watch {
 	struct sandbox *sandbox;
 	int cancel_fd;

@@ -61,10 +61,10 @@ async function begin(walk) {
 		const found = await prepare(job.source, job.from, job.project);
 		const { name, version } = found.manifest;
 		Object.assign(report, { name, version, integrity: found.integrity });
-		await walk.expand(found.manifest, false, { spec: found.spec, resolved: join(job.project, TARBALL) });
+		await walk.expand(found.manifest, { optional: false, peersOnly: false }, { spec: found.spec, resolved: join(job.project, TARBALL) });
 		return { ...found, own: { place: `node_modules/${name}`, resolved: found.spec } };
 	}
-	walk.add(job.name, job.range || 'latest', '', false);
+	walk.add({ name: job.name, range: job.range || 'latest', optional: false, peersOnly: false }, '');
 	if (!walk.queue.length)
 		throw new Refusal();
 	const manifest = await walk.visit(walk.queue.shift());

@@ -75,7 +75,7 @@ function checkLock(folder, options, origins, own) {
 		const isOwn = own && place === own.place && entry.resolved === own.resolved;
 		if (foreign !== null && !isOwn)
 			nonRegistry.push({ name, spec: foreign, from: 'package-lock.json' });
-		for (const [dependency, range] of dependenciesOf(entry, options)) {
+		for (const { name: dependency, range } of dependenciesOf(entry, options)) {
 			if (findFrom(entries, place, dependency)?.inBundle)
 				continue; // came in the tarball, was not fetched
 			if (!parseDependency(dependency, range).ok)

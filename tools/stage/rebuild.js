@@ -19,10 +19,18 @@ const places = process.argv.slice(2);
 
 const say = (record) => writeSync(REPORT_FD, `${JSON.stringify(record)}\n`);
 
+// A setting of the npmrc that a distribution ships within npm's folder.
+function builtin(npm, name, otherwise) {
+	const file = join(npm.folder, 'npmrc');
+	const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+	const found = lines.map((line) => line.split('=')).find(([key]) => key.trim() === name);
+	return found ? found.slice(1).join('=').trim() : otherwise;
+}
+
 // What npm sets for the scripts it runs, beyond what it was started with.
 function npmEnvironment(npm) {
 	const home = process.env.HOME || os.homedir();
-	const prefix = dirname(dirname(process.execPath));
+	const prefix = builtin(npm, 'prefix', dirname(dirname(process.execPath)));
 	const env = {
 		NODE: process.execPath,
 		INIT_CWD: process.cwd(),
@@ -36,7 +44,7 @@ function npmEnvironment(npm) {
 			`npm/${npm.version} node/${process.version} ${process.platform} ${process.arch} workspaces/false`,
 		npm_config_cache: join(home, '.npm'),
 		npm_config_userconfig: join(home, '.npmrc'),
-		npm_config_globalconfig: join(prefix, 'etc/npmrc'),
+		npm_config_globalconfig: builtin(npm, 'globalconfig', join(prefix, 'etc/npmrc')),
 		npm_config_global_prefix: prefix,
 		npm_config_local_prefix: process.cwd(),
 		npm_config_prefix: prefix,
@@ -47,6 +55,28 @@ function npmEnvironment(npm) {
 	if (existsSync(join(HEADERS, 'node.h')))
 		env.npm_config_nodedir = dirname(dirname(HEADERS)); // its include/node holds node.h
 	return env;
+}
+
+// The packages of the lock file, by place.
+function readLock() {
+	try {
+		return JSON.parse(readFileSync('package-lock.json', 'utf8')).packages ?? {};
+	} catch {
+		return {};
+	}
+}
+
+// What npm tells a script of its package's place in the tree.
+function treeEnvironment(entry) {
+	const flag = (value) => (value ? '1' : '');
+	return {
+		npm_package_resolved: entry.resolved ?? null,
+		npm_package_integrity: entry.integrity ?? null,
+		npm_package_optional: flag(entry.optional),
+		npm_package_dev: flag(entry.dev),
+		npm_package_peer: flag(entry.peer),
+		npm_package_dev_optional: flag(entry.devOptional && !entry.dev && !entry.optional),
+	};
 }
 
 function readPackage(path) {
@@ -110,9 +140,11 @@ async function main() {
 		showOutput();
 		surviveSignals();
 		const env = npmEnvironment(npm);
+		const lock = readLock();
 		for (const place of places) {
 			try {
-				if (await runPackage(place, runScript, env))
+				const entry = lock[place] ?? {};
+				if (await runPackage(place, runScript, { ...env, ...treeEnvironment(entry) }))
 					process.exitCode = 1;
 			} catch (error) {
 				process.exitCode = 1;

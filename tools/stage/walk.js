@@ -36,22 +36,26 @@ function parseDependency(name, range) {
 
 const object = (value) => (value && typeof value === 'object' && !Array.isArray(value) ? value : {});
 
-// What npm installs for a package, as [name, range, optional]. A peer that is only
-// optional is not fetched on its account.
-function dependenciesOf(manifest, { legacyPeerDeps = false } = {}) {
-	const optional = object(manifest.optionalDependencies);
+// What npm asks the registry for on a package's account, as {name, range, optional,
+// peersOnly}. Of a peer that is only optional npm reads the manifest and follows its peers,
+// but installs neither.
+function dependenciesOf(manifest, { legacyPeerDeps = false } = {}, peersOnly = false) {
 	const found = [];
-	for (const [name, range] of Object.entries(object(manifest.dependencies))) {
-		if (!Object.hasOwn(optional, name))
-			found.push([name, range, false]);
+	const add = (list, optional) => {
+		for (const [name, range] of Object.entries(list))
+			found.push({ name, range, optional, peersOnly: false });
+	};
+	if (!peersOnly) {
+		const optional = object(manifest.optionalDependencies);
+		const required = Object.entries(object(manifest.dependencies));
+		add(Object.fromEntries(required.filter(([name]) => !Object.hasOwn(optional, name))), false);
+		add(optional, true);
 	}
-	for (const [name, range] of Object.entries(optional))
-		found.push([name, range, true]);
 	if (!legacyPeerDeps) {
 		const meta = object(manifest.peerDependenciesMeta);
 		for (const [name, range] of Object.entries(object(manifest.peerDependencies))) {
-			if (!object(meta[name]).optional)
-				found.push([name, range, false]);
+			const optional = peersOnly || Boolean(object(meta[name]).optional);
+			found.push({ name, range, optional, peersOnly: optional });
 		}
 	}
 	return found;
@@ -66,7 +70,8 @@ class Walk {
 		this.maxPackages = maxPackages;
 		this.queue = [];
 		this.seen = new Set();
-		this.expanded = new Set();
+		this.peersSeen = new Set();
+		this.expanded = new Map();
 		this.required = new Set();
 		this.asking = new Map();
 		this.origins = new Set();
@@ -75,13 +80,13 @@ class Walk {
 		this.hasBundles = false;
 	}
 
-	add(name, range, from, optional) {
+	add({ name, range, optional, peersOnly }, from) {
 		const key = `${name}@${range}`;
-		if (this.seen.has(key))
+		if (this.seen.has(key) || (peersOnly && this.peersSeen.has(key)))
 			return;
-		if (this.seen.size >= this.maxPackages * VISITS_PER_PACKAGE)
+		if (this.seen.size + this.peersSeen.size >= this.maxPackages * VISITS_PER_PACKAGE)
 			throw tooMany(this.maxPackages);
-		this.seen.add(key);
+		(peersOnly ? this.peersSeen : this.seen).add(key);
 		const parsed = parseDependency(name, range);
 		if (!parsed.ok) {
 			if (this.nonRegistry.length < NON_REGISTRY_MAX)
@@ -93,7 +98,7 @@ class Walk {
 			if (this.required.size > this.maxPackages)
 				throw tooMany(this.maxPackages);
 		}
-		this.queue.push({ spec: parsed.spec, optional });
+		this.queue.push({ spec: parsed.spec, optional, peersOnly });
 	}
 
 	// One request per name at a time: the second of two ranges then finds the first's answer.
@@ -107,7 +112,7 @@ class Walk {
 		return asked;
 	}
 
-	async visit({ spec, optional }) {
+	async visit({ spec, optional, peersOnly }) {
 		let manifest;
 		try {
 			manifest = await this.manifest(spec);
@@ -118,37 +123,34 @@ class Walk {
 		}
 		this.manifestsFetched++;
 		const id = `${manifest.name}@${manifest.version}`;
-		if (this.expanded.has(id))
+		if (this.expanded.get(id) <= Number(peersOnly))
 			return manifest;
-		this.expanded.add(id);
+		this.expanded.set(id, Number(peersOnly)); // 0: wholly, 1: its peers only
 		if (manifest._resolved)
 			this.origins.add(new URL(manifest._resolved).origin);
-		await this.expand(manifest, optional, manifest._resolved && {
-			spec: id,
-			resolved: manifest._resolved,
-			integrity: manifest._integrity,
-		});
+		const { _resolved: resolved, _integrity: integrity } = manifest;
+		await this.expand(manifest, { optional, peersOnly }, resolved && { spec: id, resolved, integrity });
 		return manifest;
 	}
 
 	// Queues what @manifest depends on. Packages bundled in its tarball are not fetched,
 	// but what they lack is: those are looked at too.
-	async expand(manifest, optional, tarball) {
+	async expand(manifest, how, tarball) {
 		const id = `${manifest.name}@${manifest.version}`;
 		const bundle = manifest.bundleDependencies ?? manifest.bundledDependencies;
 		const isBundling = bundle === true || (Array.isArray(bundle) && bundle.length > 0);
-		this.hasBundles ||= isBundling;
-		const shipped = isBundling && tarball ? await bundledManifests(tarball, this.options) : null;
-		for (const [name, range, opt] of dependenciesOf(manifest, this.options)) {
-			if (!shipped?.has('', name))
-				this.add(name, range, id, optional || opt);
-		}
-		for (const [place, inner] of shipped?.manifests ?? []) {
-			for (const [name, range, opt] of dependenciesOf(inner, this.options)) {
-				if (!shipped.has(place, name))
-					this.add(name, range, `${id} > ${inner.name}@${inner.version}`, optional || opt);
+		const looksInside = isBundling && tarball && !how.peersOnly;
+		this.hasBundles ||= looksInside;
+		const shipped = looksInside ? await bundledManifests(tarball, this.options) : null;
+		const addAll = (one, place, from) => {
+			for (const dependency of dependenciesOf(one, this.options, how.peersOnly)) {
+				if (!shipped?.has(place, dependency.name))
+					this.add({ ...dependency, optional: how.optional || dependency.optional }, from);
 			}
-		}
+		};
+		addAll(manifest, '', id);
+		for (const [place, inner] of shipped?.manifests ?? [])
+			addAll(inner, place, `${id} > ${inner.name}@${inner.version}`);
 	}
 
 	async run() {
@@ -180,7 +182,7 @@ class Walk {
 			ok,
 			reason: ok ? null : 'a dependency does not come from the registry',
 			stage: 'tree',
-			visited: this.seen.size,
+			visited: this.seen.size + this.peersSeen.size,
 			manifestsFetched: this.manifestsFetched,
 			nonRegistry: this.nonRegistry,
 		};
