@@ -26,7 +26,9 @@ static json_t *network_json(const struct task *task)
 
 int task_record_sandbox(struct task *task, const json_t *hardening, uint64_t cgroup_id)
 {
+	const json_t *decoys = sandbox_decoys(task->sandbox);
 	_cleanup_json_ json_t *object = NULL;
+	int r;
 
 	object = json_pack("{s:s, s:i, s:b, s:O?, s:O?, s:{s:n, s:o}, s:{s:n, s:s, s:o}, s:o, "
 			   "s:{s:o, s:s}, s:s}",
@@ -41,5 +43,6 @@ int task_record_sandbox(struct task *task, const json_t *hardening, uint64_t cgr
 			   collector_tier(task->collector));
 	if (!object)
 		return -ENOMEM;
-	return log_writer_append_json(task->log, LOG_RECORD_SANDBOX, object);
+	r = log_writer_append_json(task->log, LOG_RECORD_SANDBOX, object);
+	return r || !decoys ? r : log_writer_append_json(task->log, LOG_RECORD_DECOYS, decoys);
 }
