@@ -151,8 +151,7 @@ static int sinkhole_fill(struct decoder *d)
 	const json_t *end = d->facts.sinkhole_end;
 	bool ready = json_is_true(json_object_get(end, "ready"));
 	bool flushed = json_is_true(json_object_get(end, "flushed"));
-	/* "ready" is a line of the sinkhole too, whether or not it was put into the log. */
-	uint64_t lines = d->sinkhole_records + (ready || d->sinkhole_ready_logged);
+	uint64_t lines = d->sinkhole_records + d->sinkhole_ready_logged;
 	json_int_t stated = json_member_int(end, "records", -1);
 	json_t *unmatched, *unexplained, *detail;
 	bool ok;

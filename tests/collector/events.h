@@ -418,7 +418,7 @@ static inline void add_ends(struct script *s, int sinkhole_records)
 {
 	add_json(s, LOG_RECORD_SINKHOLE_END,
 		 json_pack("{s:b, s:b, s:i}", "ready", 1, "flushed", 1, "records",
-			   sinkhole_records + 1));
+			   sinkhole_records));
 	add_json(s, LOG_RECORD_END,
 		 json_pack("{s:i, s:s, s:[]}", "exitCode", 0, "endedBy", "exit", "limitsHit"));
 }
