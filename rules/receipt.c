@@ -97,8 +97,10 @@ static json_t *versions_json(const struct run_facts *facts)
  * the sandbox's root, and the versions that ran in it. */
 static json_t *images_json(const struct run_facts *facts)
 {
+	const json_t *hardening = json_object_get(facts->sandbox, "hardening");
+
 	return json_pack("{s:n, s:o, s:n, s:o}", "tag", "sandbox",
-			 member_or_null(facts->sandbox, "image"), "sinkhole", "versions",
+			 member_or_null(hardening, "image"), "sinkhole", "versions",
 			 versions_json(facts));
 }
 
