@@ -283,6 +283,7 @@ Test(sandbox, gives_each_run_other_decoys_and_knows_their_values)
 		{".ssh/id_ed25519", "ssh-private-key"},
 	};
 	struct run run, other;
+	_cleanup_free_ char *listed = NULL;
 	const json_t *values, *others;
 	char script[256];
 
@@ -292,6 +293,8 @@ Test(sandbox, gives_each_run_other_decoys_and_knows_their_values)
 	cr_assert_eq(run_create(&other), 0, "%s", other.err.text);
 	values = sandbox_decoy_values(run.sandbox);
 	others = sandbox_decoy_values(other.sandbox);
+	listed = json_dumps(sandbox_decoys(run.sandbox), 0);
+	cr_assert_not_null(listed);
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		const char *value = json_string_value(json_object_get(values, files[i][1]));
 
@@ -302,7 +305,7 @@ Test(sandbox, gives_each_run_other_decoys_and_knows_their_values)
 		cr_expect_eq(run_shell(&run, script), 0, "%s", files[i][0]);
 		cr_expect_not_null(strstr(run.output, value), "%s", files[i][0]);
 		snprintf(script, sizeof(script), "%s/%s", run.persona.home, files[i][0]);
-		cr_expect_not_null(strstr(json_dumps(sandbox_decoys(run.sandbox), 0), script));
+		cr_expect_not_null(strstr(listed, script));
 	}
 	/* ssh reads its own kind of key file, and agrees on the public half. */
 	cr_expect_eq(run_shell(&run, "! command -v ssh-keygen || [ \"$(ssh-keygen -y -f "

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The sandbox's parts that need no container: limits, persona, decoys, mount table, filter. */
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "tools/sandbox/internal.h"
+#include "tools/sandbox/layer.h"
 #include "tools/sandbox/mountinfo.h"
 #include "tools/sandbox/random.h"
 #include "tools/sandbox/seccomp.h"
+#include "tools/sandbox/ssh_key.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
 #include <pwd.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #define PERSONAS 500
 
@@ -125,6 +134,85 @@ Test(sandbox_parts, puts_every_decoy_value_into_a_file)
 	cr_expect_null(strcasestr(text, "decoy"));
 	cr_expect_null(strcasestr(text, "honey"));
 	cr_expect_null(strcasestr(text, "sandbox"));
+}
+
+Test(sandbox_parts, makes_ssh_keys_whose_known_line_is_the_secret_half)
+{
+	_cleanup_free_ char *file = NULL, *public_line = NULL, *secret = NULL;
+	unsigned char blob[1024], public_key[32];
+	char base64[1024] = "";
+	size_t len = sizeof(public_key);
+	EVP_PKEY *key;
+
+	cr_assert_eq(ssh_key_make("x@y", &file, &public_line, &secret), 0);
+	for (char *line = strtok(file, "\n"); line; line = strtok(NULL, "\n")) {
+		if (line[0] != '-')
+			strcat(base64, line);
+	}
+	cr_assert_gt(EVP_DecodeBlock(blob, (unsigned char *)base64, (int)strlen(base64)), 225);
+	cr_expect_str_eq((char *)blob, "openssh-key-v1");
+	/* PROTOCOL.key: the seed follows 161 bytes, its public key follows the seed. */
+	key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, blob + 161, 32);
+	cr_assert_not_null(key);
+	cr_assert_eq(EVP_PKEY_get_raw_public_key(key, public_key, &len), 1);
+	cr_expect_eq(memcmp(public_key, blob + 193, 32), 0);
+	EVP_PKEY_free(key);
+	cr_assert_not_null(strstr(base64, secret));
+	cr_expect_leq((strstr(base64, secret) - base64) * 3 / 4, 161);
+	cr_expect_geq((strstr(base64, secret) - base64 + (long)strlen(secret)) * 3 / 4, 193);
+	cr_expect_null(strstr(public_line, secret));
+}
+
+/* In a mount namespace of its own; the status says which step failed. */
+static void hide_child(const char *folder)
+{
+	char shown[64], layers_path[64];
+	struct layers layers;
+	int root;
+
+	snprintf(shown, sizeof(shown), "%s/shown", folder);
+	snprintf(layers_path, sizeof(layers_path), "%s/layers", folder);
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		_exit(10);
+	root = open(folder, O_PATH | O_DIRECTORY);
+	if (root < 0 || layers_open(layers_path, &layers))
+		_exit(11);
+	if (layer_hide(&layers, root, "/shown", shown))
+		_exit(12);
+	if (!faccessat(root, "shown/qp", F_OK, 0) || !faccessat(root, "shown/qp-collect", F_OK, 0))
+		_exit(13);
+	if (faccessat(root, "shown/qpdf", F_OK, 0) || faccessat(root, "shown/node", F_OK, 0))
+		_exit(14);
+	if (!faccessat(root, "shown/node", W_OK, AT_EACCESS))
+		_exit(15);
+	_exit(0);
+}
+
+Test(sandbox_parts, hides_qp_where_it_is_installed_and_nothing_else)
+{
+	static const char *const names[] = {"qp", "qp-collect", "qpdf", "node"};
+	char folder[] = "/tmp/hide-XXXXXX", path[64];
+	int status;
+	pid_t child;
+
+	if (geteuid() != 0) {
+		cr_assert(!getenv("QP_MUST_RUN"), "needs root");
+		cr_skip("needs root");
+	}
+	cr_assert_not_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/shown", folder);
+	cr_assert_eq(mkdir(path, 0755), 0);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s/shown/%s", folder, names[i]);
+		cr_assert_eq(write_new_file_at(AT_FDCWD, path, 0755, "x", 1), 0);
+	}
+	child = fork();
+	if (!child)
+		hide_child(folder);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect_eq(WEXITSTATUS(status), 0, "step %d", WEXITSTATUS(status));
+	cr_expect_eq(access(path, F_OK), 0);
+	cr_expect_eq(remove_tree_at(AT_FDCWD, folder), 0);
 }
 
 struct seen {

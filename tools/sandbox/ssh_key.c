@@ -16,7 +16,9 @@
 #define BASE64_SIZE    (BLOB_BYTES_MAX * 4 / 3 + 8)
 #define LINE_CHARS     70
 #define CIPHER_BLOCK   8
-#define SECRET_LINE    2 /* from 0; the seed is in the third and fourth lines */
+#define SECRET_LINE                                                           \
+	3 /* from 0: characters 210 to 279, bytes 158 to 209 of the blob; the \
+	   * seed is bytes 161 to 192, and only the public key comes before */
 
 DEFINE_CLEANUP(evp_key, EVP_PKEY *, EVP_PKEY_free);
 
