@@ -40,7 +40,7 @@ static const struct call_row call_rows[QP_CALL_ID_CNT] = {
 /* Numbers of -1 share the last slot, which no number reaches. */
 /* A call that is only counted is left at its entry, before its row is looked at. */
 #define RECORDED(kind, name) (QP_KIND_##kind == QP_KIND_COUNT ? QP_CALL_NONE : QP_CALL_ID_##name)
-#define SLOT(nr) ((nr) < 0 ? QP_NR_CNT - 1 : (nr))
+#define SLOT(nr)	     ((nr) < 0 ? QP_NR_CNT - 1 : (nr))
 
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Winitializer-overrides"

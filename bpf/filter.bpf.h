@@ -22,18 +22,32 @@ static __always_inline u64 task_cgroup_id(struct task_struct *task)
 	return task->cgroups->dfl_cgrp->kn->id;
 }
 
+struct group_walk {
+	u64 css;
+	bool found;
+};
+
+static long group_step(u32 index, struct group_walk *w)
+{
+	/* cgroup.self comes first: a css of no controller is at its cgroup's address. */
+	u64 cgroup = w->css - bpf_core_field_offset(struct cgroup, self);
+	u64 id = KREAD(struct kernfs_node, KPTR(struct cgroup, cgroup, kn), id);
+
+	if (bpf_map_lookup_elem(&groups, &id)) {
+		w->found = true;
+		return 1;
+	}
+	w->css = KPTR(struct cgroup_subsys_state, w->css, parent);
+	return !w->css;
+}
+
+/* Whether the group of that css, or one above it, is tracked. */
 static __noinline bool group_lookup(u64 css)
 {
-	for (int i = 0; i < CGROUP_DEPTH_MAX && css; i++) {
-		/* cgroup.self comes first: a css of no controller is at its cgroup's address. */
-		u64 cgroup = css - bpf_core_field_offset(struct cgroup, self);
-		u64 id = KREAD(struct kernfs_node, KPTR(struct cgroup, cgroup, kn), id);
+	struct group_walk w = {.css = css};
 
-		if (bpf_map_lookup_elem(&groups, &id))
-			return true;
-		css = KPTR(struct cgroup_subsys_state, css, parent);
-	}
-	return false;
+	bpf_loop(CGROUP_DEPTH_MAX, group_step, &w, 0);
+	return w.found;
 }
 
 static __always_inline bool task_is_tracked(struct task_struct *task)

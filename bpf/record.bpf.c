@@ -26,9 +26,12 @@ int record_lost(u32 type)
 	return 0;
 }
 
-static __always_inline u64 wake_flags(struct scratch *s)
+/* How often a CPU looks how full the ring is: every so many records, a power of two. */
+#define FILL_CHECK 64
+
+static __always_inline u64 wake_flags(struct scratch *s, u64 seq)
 {
-	if (wake_pending)
+	if (wake_pending || (!s->wake && seq & (FILL_CHECK - 1)))
 		return BPF_RB_NO_WAKEUP;
 	if (!s->wake && bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < wake_bytes)
 		return BPF_RB_NO_WAKEUP;
@@ -40,7 +43,6 @@ int record_emit(struct scratch *s, u32 type)
 {
 	struct qp_cpu_counters *c = counters();
 	struct task_struct *task = bpf_get_current_task_btf();
-	u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct qp_event *event;
 	u64 seq;
 	u32 len;
@@ -62,12 +64,12 @@ int record_emit(struct scratch *s, u32 type)
 	event->seq = seq;
 	event->cgroup_id = task_cgroup_id(task);
 	event->cpu = bpf_get_smp_processor_id();
-	event->tgid = pid_tgid >> 32;
-	event->tid = (u32)pid_tgid;
+	event->tgid = task->tgid;
+	event->tid = task->pid;
 	event->ns_tgid = s->ns_tgid;
 	event->ns_tid = s->ns_tid;
-	event->uid = (u32)bpf_get_current_uid_gid();
-	if (bpf_ringbuf_output(&events, s->data, len, wake_flags(s)))
+	event->uid = task->cred->uid.val;
+	if (bpf_ringbuf_output(&events, s->data, len, wake_flags(s, seq)))
 		__sync_fetch_and_add(&c->lost[type], 1);
 out:
 	/* An exchange, for it orders what was written before; plain stores do not. */

@@ -23,6 +23,7 @@ int record_emit(struct scratch *s, u32 type);
  */
 int append_path(struct scratch *s, u64 vfsmount, u64 dentry, u32 role_flags);
 int append_file(struct scratch *s, u64 file, u32 role_flags);
+int append_opened(struct scratch *s, u64 fd);
 int append_cwd(struct scratch *s);
 int append_root(struct scratch *s);
 
@@ -41,6 +42,10 @@ int append_iovec(struct scratch *s, u64 user, u32 role, u32 pointer_bytes);
 
 /* The file of the current task's descriptor @fd, 0 when it is not open. */
 u64 file_of_fd(u64 fd);
+
+/* Whether this is the first write to the open file behind @fd that succeeds or, with
+ * @failed, that fails. Pipes, terminals and local sockets have none. */
+int write_is_first(u64 fd, u32 failed);
 
 static __always_inline struct scratch *scratch_slot(u32 index)
 {

@@ -7,6 +7,7 @@
 #include "bpf/calls.bpf.h"
 #include "bpf/filter.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/sock.bpf.h"
 #include "bpf/wanted.bpf.h"
 
 #define AT_FDCWD    ((u32)-100)
@@ -20,17 +21,6 @@ static __always_inline void count_call(u8 abi, u32 nr)
 
 	if (count)
 		__sync_fetch_and_add(count, 1);
-}
-
-/* The place that a relative path of this call starts from. */
-static __always_inline void append_base(struct scratch *s, u64 dirfd, u32 arg, u32 *have)
-{
-	if ((u32)dirfd != AT_FDCWD) {
-		append_file(s, file_of_fd(dirfd), arg);
-	} else if (!(*have & 1)) {
-		append_cwd(s);
-		*have |= 1;
-	}
 }
 
 /* What a descriptor stands for: a socket by its addresses, all else by its path. */
@@ -49,31 +39,56 @@ struct recorded {
 	u32 call;
 	s64 ret;
 	u8 flags;
+	bool has_cwd; /* these are in the record once */
+	bool has_root;
 };
 
-/* What is wanted of one argument. @have remembers what the record has once already. */
-static __always_inline void append_argument(struct scratch *s, const struct call_row *row, u32 i,
-					    const struct task_state *state,
-					    const struct recorded *r, u32 *have)
-{
-	u64 arg = state->args[i];
-	u64 next = i + 1 < CALL_ARGS ? state->args[i + 1] : 0;
-	u32 pointer = abi_pointer_bytes(state->abi);
-	bool enter = r->type == QP_EVENT_ENTER;
-	bool base = enter || row->kind == QP_KIND_OPEN || row->kind == QP_KIND_EXEC;
+/* Roles that give rise to a field. */
+#define FIELD_ROLES                                                                                \
+	(1U << QP_ARG_FD | 1U << QP_ARG_PATH | 1U << QP_ARG_STRING | 1U << QP_ARG_BUF |            \
+	 1U << QP_ARG_IOVEC | 1U << QP_ARG_MSGHDR | 1U << QP_ARG_MMSGHDR | 1U << QP_ARG_SOCKADDR | \
+	 1U << QP_ARG_ARGV | 1U << QP_ARG_HOW)
 
+/* A path as the task spells it and, unless it is absolute, the place that it starts from. */
+static __always_inline void append_spelt_path(struct scratch *s, const struct call_row *row, u32 i,
+					      const struct task_state *state, struct recorded *r)
+{
+	bool absolute = append_user_string(s, state->args[i], i) == 1;
+	u64 dirfd = AT_FDCWD;
+
+	if (r->type != QP_EVENT_ENTER && row->kind != QP_KIND_OPEN && row->kind != QP_KIND_EXEC)
+		return; /* the entry's record has the rest */
+	if (i && row->roles[i - 1] == QP_ARG_DIRFD)
+		dirfd = (u32)state->args[i - 1];
+	if (!absolute && dirfd != AT_FDCWD) {
+		append_file(s, file_of_fd(dirfd), i - 1);
+	} else if (!absolute && !r->has_cwd) {
+		append_cwd(s);
+		r->has_cwd = true;
+	}
+	if (!r->has_root) {
+		append_root(s);
+		r->has_root = true;
+	}
+}
+
+/* What is wanted of one argument. Global, for the verifier to look at it once and not for
+ * every argument of every caller. */
+int append_argument(struct scratch *s, struct task_state *state, struct recorded *r, u32 i)
+{
+	const struct call_row *row;
+	u64 arg, next;
+	u32 pointer;
+
+	if (!s || !state || !r || i >= CALL_ARGS || r->call >= QP_CALL_ID_CNT)
+		return 0;
+	row = &call_rows[r->call];
+	arg = state->args[i];
+	next = i + 1 < CALL_ARGS ? state->args[i + 1] : 0;
+	pointer = abi_pointer_bytes(state->abi);
 	switch (row->roles[i]) {
 	case QP_ARG_PATH:
-		if (append_user_string(s, arg, i) != 1 && base) {
-			if (i && row->roles[i - 1] == QP_ARG_DIRFD)
-				append_base(s, state->args[i - 1], i - 1, have);
-			else
-				append_base(s, AT_FDCWD, i, have);
-		}
-		if (base && !(*have & 2)) {
-			append_root(s);
-			*have |= 2;
-		}
+		append_spelt_path(s, row, i, state, r);
 		break;
 	case QP_ARG_STRING:
 		append_user_string(s, arg, i);
@@ -85,7 +100,7 @@ static __always_inline void append_argument(struct scratch *s, const struct call
 		append_user_bytes(s, arg, HOW_BYTES, KIND_ROLE(QP_FIELD_PAYLOAD, i));
 		break;
 	case QP_ARG_FD:
-		if (enter)
+		if (r->type == QP_EVENT_ENTER)
 			break;
 		if (row->kind == QP_KIND_WRITE && i != written_argument(r->call))
 			break;
@@ -106,6 +121,7 @@ static __always_inline void append_argument(struct scratch *s, const struct call
 			append_iovec(s, arg, i, pointer);
 		break;
 	}
+	return 0;
 }
 
 static __noinline int record_call(struct task_state *state, struct recorded *r)
@@ -113,7 +129,6 @@ static __noinline int record_call(struct task_state *state, struct recorded *r)
 	const struct call_row *row;
 	struct qp_call *body;
 	struct scratch *s;
-	u32 have = 0;
 
 	if (!state || !r || r->call >= QP_CALL_ID_CNT)
 		return 0;
@@ -133,20 +148,14 @@ static __noinline int record_call(struct task_state *state, struct recorded *r)
 		body->args[i] = state->args[i];
 	body->entered_ns = state->entered_ns;
 	if (row->kind == QP_KIND_OPEN && r->ret >= 0) {
-		u64 file = file_of_fd(r->ret);
-
-		if (file) {
-			u32 created = KREAD(struct file, file, f_mode) & FMODE_CREATED;
-
-			written_forget(file);
-			append_file(s, file, QP_ROLE_RET | (created ? QP_PATH_CREATED << 16 : 0));
-		}
+		append_opened(s, r->ret);
 		if (r->call == QP_CALL_ID_openat2)
 			append_user_bytes(s, state->args[2], HOW_BYTES,
 					  KIND_ROLE(QP_FIELD_PAYLOAD, 2));
 	} else {
 		for (int i = 0; i < CALL_ARGS; i++)
-			append_argument(s, row, i, state, r, &have);
+			if (1U << row->roles[i] & FIELD_ROLES)
+				append_argument(s, state, r, i);
 		if (row->kind == QP_KIND_LISTEN && r->call != QP_CALL_ID_listen)
 			append_sock(s, file_of_fd(r->ret), QP_ROLE_RET);
 		/* The collector looks at once where the path led. */
@@ -204,7 +213,6 @@ static __always_inline bool exit_wanted(const struct task_state *state, struct r
 {
 	u32 call = r->call;
 	bool failed = r->ret < 0;
-	u64 file;
 
 	if (call >= QP_CALL_ID_CNT)
 		return false;
@@ -224,8 +232,7 @@ static __always_inline bool exit_wanted(const struct task_state *state, struct r
 			return true;
 		return flags & (CLONE_NEW_ANY | 0x80);
 	case QP_KIND_WRITE:
-		file = file_of_fd(state->args[written_argument(call) & 3]);
-		return file && write_is_first(file, failed);
+		return write_is_first(state->args[written_argument(call) & 3], failed);
 	}
 	return true;
 }
@@ -262,10 +269,13 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = bpf_task_storage_get(&task_states, task, NULL, 0);
 	struct recorded r = {.type = QP_EVENT_CALL, .ret = ret};
+	struct task_state *state;
 	u8 phase;
 
+	if (!task_is_tracked(task))
+		return 0;
+	state = bpf_task_storage_get(&task_states, task, NULL, 0);
 	if (!state)
 		return 0;
 	phase = state->phase;
@@ -274,7 +284,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 		return 0;
 	if (phase == PHASE_CALL) {
 		r.call = state->call;
-	} else if (task_is_tracked(task)) {
+	} else {
 		r.call = blocked_call(task, state, regs);
 		r.flags = QP_CALL_BLOCKED;
 	}

@@ -8,7 +8,6 @@
 
 #include "bpf/calls.bpf.h"
 #include "bpf/maps.bpf.h"
-#include "bpf/sock.bpf.h"
 
 #define PROT_WRITE    2
 #define PROT_EXEC     4
@@ -20,13 +19,6 @@
 
 /* NEWTIME 0x80 is left out: for clone it is part of the signal number. */
 #define CLONE_NEW_ANY 0x7e020000
-
-#define TTY_MAJOR	   4
-#define TTYAUX_MAJOR	   5
-#define UNIX98_PTY_FIRST   136
-#define UNIX98_PTY_LAST	   143
-#define KERNEL_MAJOR(rdev) ((rdev) >> 20)
-#define FMODE_CREATED	   0x100000
 
 /* By the arguments alone. */
 static __always_inline bool call_wanted(u32 call, u8 kind, const u64 *args,
@@ -60,61 +52,6 @@ static __always_inline u32 written_argument(u32 call)
 	if (call == QP_CALL_ID_copy_file_range || call == QP_CALL_ID_splice)
 		return 2;
 	return call == QP_CALL_ID_tee ? 1 : 0;
-}
-
-static __always_inline bool is_inet(u64 sk)
-{
-	u16 family = KREAD(struct sock, sk, __sk_common.skc_family);
-
-	return family == AF_INET || family == AF_INET6;
-}
-
-/* Whether a write to that inode can change something outside of the process. */
-static __always_inline bool inode_holds_data(u64 inode, u64 file)
-{
-	u16 format = KREAD(struct inode, inode, i_mode) & S_IFMT;
-
-	if (format == S_IFREG || format == S_IFBLK)
-		return true;
-	if (format == S_IFCHR) {
-		u32 major = KERNEL_MAJOR(KREAD(struct inode, inode, i_rdev));
-
-		return major != TTY_MAJOR && major != TTYAUX_MAJOR &&
-		       !(major >= UNIX98_PTY_FIRST && major <= UNIX98_PTY_LAST);
-	}
-	return format == S_IFSOCK &&
-	       is_inet(KPTR(struct socket, KPTR(struct file, file, private_data), sk));
-}
-
-/* True for the first success and for the first failure on an open file. */
-static __always_inline bool write_is_first(u64 file, bool failed)
-{
-	struct written_key key = {.file = file};
-	u32 bit = failed ? WRITTEN_FAILED : WRITTEN_OK;
-	u64 inode = KPTR(struct file, file, f_inode);
-	u32 *bits, both;
-
-	if (!inode || !inode_holds_data(inode, file))
-		return false;
-	key.ino = KREAD(struct inode, inode, i_ino);
-	bits = bpf_map_lookup_elem(&written, &key);
-	if (bits && *bits & bit)
-		return false;
-	both = bits ? *bits | bit : bit;
-	bpf_map_update_elem(&written, &key, &both, BPF_ANY);
-	return true;
-}
-
-/* An open returned @file: whatever was remembered of that address is of another file. */
-static __always_inline void written_forget(u64 file)
-{
-	struct written_key key = {.file = file};
-	u64 inode = KPTR(struct file, file, f_inode);
-
-	if (!inode)
-		return;
-	key.ino = KREAD(struct inode, inode, i_ino);
-	bpf_map_delete_elem(&written, &key);
 }
 
 #endif

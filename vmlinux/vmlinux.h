@@ -222,6 +222,17 @@ struct signal_struct {
 	atomic_t live;
 };
 
+/* For what it looks like, not for what it is: a number of eight bytes. */
+struct timespec64 {
+	s64 tv_sec;
+};
+
+struct cred {
+	struct {
+		u32 val;
+	} uid;
+};
+
 struct mm_struct {
 	unsigned long arg_start, arg_end;
 };
@@ -238,6 +249,7 @@ struct task_struct {
 	u64 start_boottime;
 	struct fs_struct *fs;
 	struct files_struct *files;
+	const struct cred *cred;
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
