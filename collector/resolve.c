@@ -15,9 +15,9 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
-static int open_beneath(int root_fd, const char *path)
+static int open_beneath(int root_fd, const char *path, int flags)
 {
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_IN_ROOT};
 	long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
 
 	return fd < 0 ? -errno : (int)fd;
@@ -46,6 +46,7 @@ static int link_of(int fd, char *buf, size_t size)
 static int path_of(int root_fd, int fd, char *buf, size_t size)
 {
 	char root[PATH_MAX];
+	struct stat st;
 	size_t len;
 	int rc = link_of(root_fd, root, sizeof(root));
 
@@ -53,6 +54,9 @@ static int path_of(int root_fd, int fd, char *buf, size_t size)
 		rc = link_of(fd, buf, size);
 	if (rc)
 		return rc;
+	/* Removed meanwhile: the kernel then says so behind the name. */
+	if (fstat(fd, &st) < 0 || st.st_nlink == 0)
+		return -ENOENT;
 	len = strcmp(root, "/") ? strlen(root) : 0;
 	if (strncmp(buf, root, len) != 0 || (buf[len] && buf[len] != '/'))
 		return -EXDEV;
@@ -78,7 +82,7 @@ static int is_plain(int fd, const char *path, const char *real)
 static int resolve_whole(int root_fd, const char *path, char **ret_path)
 {
 	char real[PATH_MAX];
-	_cleanup_close_ int fd = open_beneath(root_fd, path);
+	_cleanup_close_ int fd = open_beneath(root_fd, path, 0);
 	int rc;
 
 	if (fd < 0)
@@ -129,7 +133,7 @@ int resolve_path(int root_fd, const char *path, int follow, char **ret_path, int
 		return resolve_whole(root_fd, folder, ret_path);
 	}
 	folder[start ? start - 1 : 0] = '\0';
-	_cleanup_close_ int fd = open_beneath(root_fd, *folder ? folder : "/");
+	_cleanup_close_ int fd = open_beneath(root_fd, *folder ? folder : "/", O_DIRECTORY);
 	if (fd < 0)
 		return fd;
 	rc = path_of(root_fd, fd, real, sizeof(real));
