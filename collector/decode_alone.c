@@ -50,21 +50,18 @@ static int set_alone(struct decoder *d, struct observation *o, const json_t *rec
 }
 
 /*
- * Hosts speak ICMPv6 and IGMP to their neighbours by themselves. Unless someone made a
- * socket for it, such a packet to a multicast group is the kernel's own.
+ * ICMP and IGMP are also what the kernel itself says: to its neighbours, to its groups, and
+ * to who sends to a port that nobody has. A process needs a socket of that protocol or a
+ * raw one, and the making of either is always told of.
  */
 static bool is_kernels_own(const struct decoder *d, const json_t *record)
 {
-	const char *address = json_member_text(record, "dstIp");
 	json_int_t l4 = json_member_int(record, "l4", -1);
-	struct endpoint to;
-	uint8_t first;
 
-	if ((l4 != 0 && l4 != IPPROTO_IGMP && l4 != IPPROTO_ICMPV6) ||
-	    d->odd_protocols[l4 / 8] & 1 << l4 % 8 || !endpoint_of_text(address, 0, &to))
+	if (l4 != IPPROTO_HOPOPTS && l4 != IPPROTO_ICMP && l4 != IPPROTO_IGMP &&
+	    l4 != IPPROTO_ICMPV6)
 		return false;
-	first = to.addr.s6_addr[endpoint_is_v4(&to) ? 12 : 0];
-	return endpoint_is_v4(&to) ? (first & 0xf0) == 0xe0 : first == 0xff;
+	return !(d->odd_protocols[l4 / 8] & 1 << l4 % 8);
 }
 
 int record_observe_alone(struct decoder *d, const json_t *record)

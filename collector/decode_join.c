@@ -136,7 +136,9 @@ int flows_join(struct decoder *d)
 
 int decode_net_end(struct decoder *d)
 {
-	int r = flows_join(d);
+	int r;
 
+	flows_settle(d);
+	r = flows_join(d);
 	return r < 0 ? r : flows_observe(d);
 }

@@ -112,6 +112,7 @@ int decode_net_address(struct decoder *d, const struct step *step)
 		d->hooked_cnt--;
 	}
 	d->hooked[d->hooked_cnt].tid = step->event->head.tid;
+	d->hooked[d->hooked_cnt].hook = address->hook;
 	d->hooked[d->hooked_cnt++].flow = index;
 	return 0;
 }
@@ -246,6 +247,8 @@ static int connect_or_send(struct decoder *d, const struct step *step)
 
 int decode_net_call(struct decoder *d, const struct step *step)
 {
+	int r;
+
 	switch (step->info->kind) {
 	case QP_KIND_SOCKET:
 		return decode_socket(d, step);
@@ -253,12 +256,23 @@ int decode_net_call(struct decoder *d, const struct step *step)
 	case QP_KIND_LISTEN:
 		return decode_bind(d, step);
 	default:
-		if (step->info->kind == QP_KIND_CONNECT) {
-			int r = decode_unix(d, step);
-
-			if (r)
-				return r < 0 ? r : 0;
-		}
+		r = decode_unix(d, step);
+		if (r)
+			return r < 0 ? r : 0;
 		return connect_or_send(d, step);
 	}
+}
+
+void flows_settle(struct decoder *d)
+{
+	for (size_t i = 0; i < d->hooked_cnt; i++) {
+		struct flow *flow = &d->flows[d->hooked[i].flow];
+
+		if (d->hooked[i].hook == QP_HOOK_SENDMSG)
+			flow->sends++;
+		else if (!flow->connected)
+			flow->ret = -EINPROGRESS;
+		flow->connected |= d->hooked[i].hook == QP_HOOK_CONNECT;
+	}
+	d->hooked_cnt = 0;
 }

@@ -77,6 +77,9 @@ static bool is_sensitive(const struct decoder *d, const struct process *process,
 			return true;
 		return !strcmp(rest, "mem") && pid != process->ns_pid;
 	}
+	/* What lies in the package's own folders was shipped or made by it. */
+	if (in_areas(d, path) && !(d->home && path_is_below(path, d->home)))
+		return false;
 	return MATCHES_ANY(sensitive, path);
 }
 

@@ -36,8 +36,11 @@ static int take_areas(struct decoder *d, const json_t *areas)
 		if (!raw || raw[0] != '/' || !raw[1] || d->areas_cnt == AREAS_MAX)
 			continue;
 		d->areas[d->areas_cnt] = path_normalise(raw);
-		if (!d->areas[d->areas_cnt++])
+		if (!d->areas[d->areas_cnt])
 			return -ENOMEM;
+		if (!strcmp(key, "home"))
+			d->home = d->areas[d->areas_cnt];
+		d->areas_cnt++;
 	}
 	return 0;
 }

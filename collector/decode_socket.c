@@ -16,15 +16,17 @@
 /* True once for each process and text. */
 static int is_first(struct decoder *d, const struct step *step, const char *what)
 {
-	char key[256];
-	int len = snprintf(key, sizeof(key), "%llx %s", (unsigned long long)step->process->serial,
-			   what);
-	size_t key_len = (size_t)len < sizeof(key) ? (size_t)len : sizeof(key) - 1;
+	_cleanup_free_ char *key = NULL;
+	int len = asprintf(&key, "%llx %s", (unsigned long long)step->process->serial, what);
 	int r;
 
-	if (map_get(&d->listens, key, key_len))
+	if (len < 0) {
+		key = NULL;
+		return -ENOMEM;
+	}
+	if (map_get(&d->listens, key, (size_t)len))
 		return 0;
-	r = bounded(map_put(&d->listens, key, key_len, 0));
+	r = bounded(map_put(&d->listens, key, (size_t)len, 0));
 	return r < 0 ? r : 1;
 }
 
@@ -106,9 +108,11 @@ int decode_socket(struct decoder *d, const struct step *step)
 
 static const struct event_field *sockaddr_of(const struct kernel_event *event)
 {
-	const struct event_field *field = event_field_find(event, QP_FIELD_SOCKADDR, 1);
-
-	return field && !(field->flags & QP_FIELD_FAULT) ? field : NULL;
+	for (size_t i = 0; i < event->fields_cnt; i++)
+		if (event->fields[i].kind == QP_FIELD_SOCKADDR &&
+		    !(event->fields[i].flags & QP_FIELD_FAULT))
+			return &event->fields[i];
+	return NULL;
 }
 
 static bool is_unix(const struct event_field *field)
@@ -178,7 +182,7 @@ static int unix_observe(struct decoder *d, const struct step *step, const char *
 	return finish(d, step, &observation, observation.path ? 0 : -ENOMEM);
 }
 
-/* 1 when it was a connect to a local socket, which has no flow. */
+/* 1 when a local socket was connected or sent to: that is no flow. */
 int decode_unix(struct decoder *d, const struct step *step)
 {
 	const struct event_field *field = sockaddr_of(step->event);

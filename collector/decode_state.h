@@ -88,6 +88,7 @@ struct decoder {
 	uint64_t started_ns;
 	char *areas[AREAS_MAX];
 	size_t areas_cnt;
+	const char *home; /* the area that is somebody's, or NULL */
 	char *decoys[DECOYS_MAX];
 	size_t decoys_cnt;
 	char *main_package;
@@ -129,6 +130,7 @@ struct decoder {
 	struct map listens;    /* process, what and where -> 0 */
 	struct {
 		uint32_t tid;
+		uint8_t hook; /* enum qp_hook */
 		size_t flow;
 	} hooked[HOOKED_MAX]; /* addresses whose call has not returned yet */
 	size_t hooked_cnt;

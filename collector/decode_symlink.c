@@ -156,7 +156,8 @@ struct walk {
 
 static int walk_replace(struct walk *w, const char *target)
 {
-	_cleanup_free_ char *rest = path_join(target, w->rest + w->at);
+	const char *left = w->rest + w->at + strspn(w->rest + w->at, "/");
+	_cleanup_free_ char *rest = path_join(target, left);
 	char *done;
 
 	if (!rest)

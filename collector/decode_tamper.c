@@ -37,17 +37,20 @@ static int tamper_fill(struct observation *observation, const struct step *step,
 static int is_new(struct decoder *d, const struct step *step, const struct place *place,
 		  int64_t target)
 {
-	char key[128 + 512];
-	int len = snprintf(key, sizeof(key), "tamper %llx %u %lld %d %s",
+	_cleanup_free_ char *key = NULL;
+	int len = asprintf(&key, "tamper %llx %u %lld %d %s",
 			   (unsigned long long)step->process->serial, step->event->call.call,
 			   (long long)target, call_outcome(step->event),
 			   place && place->text ? place->text : "");
-	size_t key_len = (size_t)len < sizeof(key) ? (size_t)len : sizeof(key) - 1;
 	int r;
 
-	if (map_get(&d->seen, key, key_len))
+	if (len < 0) {
+		key = NULL;
+		return -ENOMEM;
+	}
+	if (map_get(&d->seen, key, (size_t)len))
 		return 0;
-	r = bounded(map_put(&d->seen, key, key_len, 0));
+	r = bounded(map_put(&d->seen, key, (size_t)len, 0));
 	return r < 0 ? r : 1;
 }
 
