@@ -115,7 +115,7 @@ $(addprefix $(B)/,$(PROGRAMS)): $(B)/%: $(LIBQP)
 $(B)/qp-sinkhole: $(LIBSINK)
 $(foreach p,$(PROGRAMS),$(eval $(B)/$(p): $(call OBJ,$(MAIN_$(p)))))
 
-$(B)/qp-init: $(call OBJ,$(INIT_SRC) base/io.c base/number.c)
+$(B)/qp-init: $(call OBJ,$(INIT_SRC) base/io.c base/number.c base/tree_copy.c)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) -static -o $@ $^
 
@@ -161,6 +161,26 @@ $(B)/probes/%: tests/probes/%.c
 build-tests: $(UNIT_TEST)
 build-probes: $(PROBES)
 
+# ---- Fuzzing --------------------------------------------------------------------------
+# Parsers of what a package sends; the seeds of each are in tests/fuzz/corpus/.
+FUZZERS      := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 60
+
+fuzz: ## each fuzz target for FUZZ_SECONDS (60), with clang's libFuzzer
+	$(Q)$(MAKE) --no-print-directory B=$(B)/fuzz CC=$(CLANG) run-fuzz \
+		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined'
+
+.PHONY: fuzz run-fuzz
+run-fuzz: $(addprefix $(B)/fuzz_,$(FUZZERS))
+	$(Q)for f in $(FUZZERS); do \
+		mkdir -p $(B)/corpus/$$f && $(B)/fuzz_$$f -max_total_time=$(FUZZ_SECONDS) \
+			-artifact_prefix=$(B)/ $(B)/corpus/$$f tests/fuzz/corpus/$$f || exit 1; \
+	done
+
+$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(LIBSINK)
+	$(call say,FUZZ,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fsanitize=fuzzer -MMD -MP -o $@ $< $(LIBSINK) $(LDFLAGS)
+
 # ---- Upkeep ---------------------------------------------------------------------------
 FORMATTED := $(shell git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^vmlinux/')
 
@@ -175,9 +195,10 @@ compile_commands.json: FORCE ## for editors and clang-tidy
 
 install: build-all ## programs, stage scripts and man pages below $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/libexec/qp/stage $(DESTDIR)$(PREFIX)/bin \
-		$(DESTDIR)$(PREFIX)/share/qp
+		$(DESTDIR)$(PREFIX)/share/qp $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(BINS) $(DESTDIR)$(PREFIX)/libexec/qp/
 	install -m 644 $(wildcard tools/stage/*) $(DESTDIR)$(PREFIX)/libexec/qp/stage/
+	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
 	for p in $(PROGRAMS); do ln -sf ../libexec/qp/$$p $(DESTDIR)$(PREFIX)/bin/$$p; done
 
 clean: ## remove build/

@@ -34,7 +34,8 @@ static int pair_make(struct nl_sock *sock, const char *interface, int sandbox_fd
 	if (r == -NLE_EXIST)
 		return qp_error_set(err, -EEXIST,
 				    "the sandbox has an interface %s already; remove it or choose "
-				    "another name with --interface",
+				    "another name with --interface (or wait a moment, if a "
+				    "sinkhole there has just ended)",
 				    interface);
 	return r < 0 ? nl_error_set(err, r,
 				    "cannot make a veth pair; the kernel needs the module veth")

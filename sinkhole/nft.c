@@ -331,34 +331,40 @@ static int answers_read(struct nl_sock *sock, uint32_t last)
 	}
 }
 
-int nft_install(uint16_t group, uint16_t tcp_port, uint16_t udp_port, struct qp_error *err)
+/* A libnl code. */
+static int batch_build(struct batch *batch, uint16_t group, uint16_t tcp_port, uint16_t udp_port)
 {
-	_cleanup_nl_sock_ struct nl_sock *sock = NULL;
-	_cleanup_free_ struct batch *batch = calloc(1, sizeof(*batch));
-	int r = nl_open(NETLINK_NETFILTER, &sock, err);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (!batch)
-		return qp_error_set(err, -ENOMEM, "out of memory");
 	batch->seq = 1;
 	r = batch_edge(batch, NFNL_MSG_BATCH_BEGIN);
 	r = r < 0 ? r : table_add(batch);
 	r = r < 0 ? r : chain_add(batch);
 	r = r < 0 ? r : rules_add(batch, group, tcp_port, udp_port);
 	r = r < 0 ? r : batch_edge(batch, NFNL_MSG_BATCH_END);
-	if (r < 0 || batch->overflow)
+	return r < 0 || !batch->overflow ? r : -NLE_NOMEM;
+}
+
+int nft_install(uint16_t group, uint16_t tcp_port, uint16_t udp_port, struct qp_error *err)
+{
+	_cleanup_nl_sock_ struct nl_sock *sock = NULL;
+	struct batch batch = {.used = 0};
+	int r = nl_open(NETLINK_NETFILTER, &sock, err);
+
+	if (r < 0)
+		return r;
+	r = batch_build(&batch, group, tcp_port, udp_port);
+	if (r < 0)
 		return qp_error_set(err, -ENOMEM, "out of memory for the ruleset");
-	r = nl_sendto(sock, batch->bytes, batch->used);
+	r = nl_sendto(sock, batch.bytes, batch.used);
 	if (r < 0)
 		return nl_error_set(err, r, "cannot send the nftables ruleset");
 	/* The last rule's message; the batch's end gets no answer of its own. */
-	r = answers_read(sock, batch->seq - 2);
+	r = answers_read(sock, batch.seq - 2);
 	if (r < 0)
-		return qp_error_set(
-			err, r,
-			"the kernel refuses the nftables ruleset: %s; it needs the modules "
-			"nf_tables, nft_tproxy and nfnetlink_log",
-			strerror(-r));
+		return qp_error_set(err, r,
+				    "the kernel refuses the nftables ruleset: %s; it needs the "
+				    "modules nf_tables, nft_tproxy and nfnetlink_log",
+				    strerror(-r));
 	return 0;
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/* ClientHellos: what parses once must parse the same with more behind it, and every
+ * truncation of it must ask for more. */
+#include "sinkhole/tls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void require(int claim)
+{
+	if (!claim)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	struct tls_hello hello, cut;
+	const char *why = NULL;
+	ssize_t used = tls_hello_parse(bytes, len, &hello, &why);
+	size_t alpn = 0;
+
+	if (used < 0) {
+		require(used == -EAGAIN || (used == -EBADMSG && why != NULL));
+		return 0;
+	}
+	require((size_t)used <= len && hello.sni_len <= TLS_SNI_MAX);
+	require(hello.alpn_cnt <= TLS_ALPN_MAX);
+	for (size_t i = 0; i < hello.alpn_cnt; i++)
+		alpn += hello.alpn_len[i];
+	require(alpn <= TLS_ALPN_BYTES_MAX);
+	require(tls_hello_parse(bytes, (size_t)used, &cut, &why) == used);
+	require(!memcmp(&cut, &hello, sizeof(cut)));
+	require(tls_hello_parse(bytes, (size_t)used - 1, &cut, &why) == -EAGAIN);
+	return 0;
+}
