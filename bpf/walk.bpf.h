@@ -11,7 +11,7 @@
 #include "bpf/record.bpf.h"
 
 #define PATH_STEPS_MAX	    (2 * QP_PATH_LEVELS_MAX) /* names and mount points */
-#define PATH_NAME_TRIES 3
+#define PATH_NAME_TRIES	    3
 #define PIPEFS_MAGIC	    0x50495045
 #define SOCKFS_MAGIC	    0x534f434b
 #define PIPE_NAME	    0x65706970ULL     /* "pipe", little-endian */

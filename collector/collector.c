@@ -51,26 +51,33 @@ static int reader_open(struct collector *collector)
 	return rc ? rc : watch(collector, events_fd, EPOLLIN | EPOLLET);
 }
 
+static int memory_allocate(struct collector *collector)
+{
+	collector->delivery.by_cpu = calloc(collector->cpu_cnt, sizeof(uint64_t));
+	collector->delivery.last_seq = calloc(collector->cpu_cnt, sizeof(uint64_t));
+	collector->enters = enters_new();
+	return collector->delivery.by_cpu && collector->delivery.last_seq && collector->enters
+		       ? 0
+		       : -ENOMEM;
+}
+
 int collector_open(const struct collector_options *options, struct collector **ret_collector,
 		   struct qp_error *err)
 {
-	_cleanup_(collector) struct collector *collector = calloc(1, sizeof(*collector));
 	int cpus = libbpf_num_possible_cpus();
 	int rc;
 
+	if (cpus < 1)
+		return qp_error_set(err, cpus, "cannot tell the number of CPUs");
+	_cleanup_(collector) struct collector *collector = calloc(1, sizeof(*collector));
 	if (!collector)
 		return -ENOMEM;
 	collector->epoll_fd = collector->timer_fd = -1;
 	collector->roots = ROOTS_NONE;
-	if (cpus < 1)
-		return qp_error_set(err, cpus, "cannot tell the number of CPUs");
 	collector->cpu_cnt = cpus;
-	collector->delivery.by_cpu = calloc(cpus, sizeof(uint64_t));
-	collector->delivery.last_seq = calloc(cpus, sizeof(uint64_t));
-	collector->enters = enters_new();
-	if (!collector->delivery.by_cpu || !collector->delivery.last_seq || !collector->enters)
-		return -ENOMEM;
-	rc = capture_load(collector, options, err);
+	rc = memory_allocate(collector);
+	if (!rc)
+		rc = capture_load(collector, options, err);
 	if (rc)
 		return rc;
 	rc = reader_open(collector);

@@ -110,20 +110,20 @@ static size_t last_name(const char *path, size_t len)
 
 int resolve_path(int root_fd, const char *path, int follow, char **ret_path, int *ret_exists)
 {
-	_cleanup_free_ char *folder = strdup(path);
 	char real[PATH_MAX];
 	struct stat st;
 	size_t len, start;
 	int rc;
 
-	if (!folder)
-		return -ENOMEM;
 	if (follow) {
 		*ret_exists = 1;
 		rc = resolve_whole(root_fd, path, ret_path);
 		if (rc != -ENOENT)
 			return rc;
 	}
+	_cleanup_free_ char *folder = strdup(path);
+	if (!folder)
+		return -ENOMEM;
 	len = strlen(folder);
 	while (len > 1 && folder[len - 1] == '/')
 		folder[--len] = '\0';

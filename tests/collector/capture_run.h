@@ -225,13 +225,18 @@ static inline int capture_path(const struct qp_event *event, size_t body_size, u
 	return path->flags;
 }
 
-/* A text field, as a new string with a NUL; NULL when there is no such field. */
-static inline char *capture_text(const struct qp_event *event, size_t body_size, unsigned int kind,
-				 unsigned int role)
+/* A text field with a NUL behind it, valid until the next call; NULL when there is none. */
+static inline const char *capture_text(const struct qp_event *event, size_t body_size,
+				       unsigned int kind, unsigned int role)
 {
+	static char text[QP_EVENT_BYTES_MAX];
 	const struct qp_field *field = event_find(event, body_size, kind, role);
 
-	return field ? strndup((const char *)(field + 1), field->len) : NULL;
+	if (!field)
+		return NULL;
+	memcpy(text, field + 1, field->len);
+	text[field->len] = '\0';
+	return text;
 }
 
 /* The path of the @nth `resolved` record, borrowed; NULL when there is none. */
