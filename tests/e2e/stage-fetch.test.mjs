@@ -21,7 +21,7 @@ async function fetched(t, job, env = {}) {
   fs.writeFileSync(npmrc, '');
   fs.writeFileSync(file, JSON.stringify({
     source: 'registry', name: '', range: '', from: '', project, cache: path.join(folder, 'cache'),
-    report, maxPackages: 20, ...job,
+    report, maxPackages: 20, maxBytes: 50 << 20, ...job,
   }));
   const child = spawn(process.execPath, [path.join(build, 'stage/fetch.js'), file], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -133,12 +133,13 @@ const failures = {
   'a version that is not there': ['root', { range: '9.9.9' }, 'ETARGET'],
   'a tarball that is not what its integrity says': ['corrupt', {}, 'EINTEGRITY'],
   'more packages than allowed': ['deep', { maxPackages: 2 }, 'EPACKAGES'],
+  'a package that the registry says is too big': ['big', { maxBytes: 1000 }, 'EFBIG'],
 };
 for (const [what, [name, job, code]] of Object.entries(failures)) {
   test(`${what} is ${code}`, async (t) => {
     const reg = await registry(t, [
       one('root'), one('lacking', { dependencies: { nosuch: '1' } }), one('corrupt', {}, { corrupt: true }),
-      one('deep', { dependencies: { root: '1', other: '1' } }), one('other'),
+      one('deep', { dependencies: { root: '1', other: '1' } }), one('other'), one('big', {}, { unpackedSize: 1001 }),
     ]);
     const run = await fromRegistry(t, reg, name, job);
     assert.equal(run.report.error?.code, code, JSON.stringify(run.report.error));

@@ -70,12 +70,13 @@ static int job_write(const struct fetch *fetch, int work_fd, struct qp_error *er
 	bool tarball = fetch->spec->source == SPEC_TARBALL;
 	_cleanup_free_ char *text = NULL;
 	json_auto_t *job =
-		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "source",
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "source",
 			  fetch_is_folder(fetch) ? "folder" : spec_source_name(fetch->spec->source),
 			  "name", fetch->spec->name, "range", fetch->spec->range, "from",
 			  tarball ? INSIDE_WORK "/src.tgz" : INSIDE_SRC, "project", INSIDE_OUT,
 			  "cache", INSIDE_WORK "/cache", "report", INSIDE_WORK "/report.json",
-			  "maxPackages", (json_int_t)fetch->limits->download_max_packages);
+			  "maxPackages", (json_int_t)fetch->limits->download_max_packages,
+			  "maxBytes", (json_int_t)fetch->limits->download_max_bytes);
 	int r;
 
 	text = job ? json_dumps(job, 0) : NULL;

@@ -4,7 +4,8 @@
 //
 //     node fetch.js JOB
 //
-// JOB is a JSON file: {source, name, range, from, project, cache, report, maxPackages}.
+// JOB is a JSON file: {source, name, range, from, project, cache, report, maxPackages,
+// maxBytes}.
 // Ends with 0 when the package is there, 3 when it was refused, 1 when it failed.
 'use strict';
 
@@ -84,7 +85,7 @@ async function main() {
 	showWarnings();
 
 	const options = await load(job.cache);
-	const walk = new Walk(options, job.maxPackages);
+	const walk = new Walk(options, job);
 	let root;
 	try {
 		root = await begin(walk);

@@ -4,7 +4,7 @@
 'use strict';
 
 const { createHash } = require('node:crypto');
-const { copyFileSync, createReadStream, existsSync, writeFileSync } = require('node:fs');
+const { copyFileSync, createReadStream, readFileSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { pipeline } = require('node:stream/promises');
 const npm = require('./npm.js');
@@ -16,16 +16,26 @@ const tar = npm.require('tar');
 
 const noManifest = (why) => Object.assign(new Error(why), { code: 'ENOMANIFEST' });
 
+function parseManifest(text) {
+	let manifest;
+	try {
+		manifest = JSON.parse(text.replace(/^\uFEFF/, ''));
+	} catch (error) {
+		throw noManifest(`package.json is no JSON: ${error.message}`);
+	}
+	if (typeof manifest?.name !== 'string' || typeof manifest.version !== 'string')
+		throw noManifest('package.json lacks a name or a version');
+	return manifest;
+}
+
 // The files that `npm pack` would take, by npm's own list. pacote is not asked to pack:
 // up to its version 15 it runs the folder's `prepare` script, whatever it is told.
 async function pack(folder, target) {
-	if (!existsSync(join(folder, 'package.json')))
-		throw noManifest('the folder has no package.json');
+	// Read first, since the library takes a file that cannot be read for an empty one.
+	parseManifest(readFileSync(join(folder, 'package.json'), 'utf8'));
 	const Arborist = npm.require('@npmcli/arborist');
 	const packlist = npm.require('npm-packlist');
 	const tree = await new Arborist({ path: folder, packageLock: false }).loadActual();
-	if (tree.package.name === undefined || tree.package.version === undefined)
-		throw noManifest('package.json lacks a name or a version');
 	const files = await packlist(tree, { path: folder });
 	await tar.c({
 		file: target,
@@ -60,11 +70,7 @@ async function manifestOf(file) {
 		throw failure;
 	if (text === null)
 		throw noManifest('the tarball has no package.json');
-	try {
-		return JSON.parse(text.replace(/^\uFEFF/, ''));
-	} catch (error) {
-		throw noManifest(`package.json is no JSON: ${error.message}`);
-	}
+	return parseManifest(text);
 }
 
 async function integrityOf(file) {
@@ -82,8 +88,6 @@ async function prepare(source, from, project) {
 	else
 		await pack(from, file);
 	const manifest = await manifestOf(file);
-	if (typeof manifest?.name !== 'string' || typeof manifest.version !== 'string')
-		throw noManifest('package.json lacks a name or a version');
 	return { manifest, integrity: await integrityOf(file), spec: `file:${TARBALL}` };
 }
 

@@ -61,13 +61,16 @@ function dependenciesOf(manifest, { legacyPeerDeps = false } = {}, peersOnly = f
 	return found;
 }
 
+const tooBig = (id, bytes) =>
+	Object.assign(new Error(`${id} alone has ${bytes} bytes`), { code: 'EFBIG' });
 const tooMany = (cnt) =>
 	Object.assign(new Error(`the tree has more than ${cnt} packages`), { code: 'EPACKAGES' });
 
 class Walk {
-	constructor(options, maxPackages) {
+	constructor(options, { maxPackages, maxBytes }) {
 		this.options = options;
 		this.maxPackages = maxPackages;
+		this.maxBytes = maxBytes;
 		this.queue = [];
 		this.seen = new Set();
 		this.peersSeen = new Set();
@@ -123,6 +126,8 @@ class Walk {
 		}
 		this.manifestsFetched++;
 		const id = `${manifest.name}@${manifest.version}`;
+		if (!optional && manifest.dist?.unpackedSize > this.maxBytes)
+			throw tooBig(id, manifest.dist.unpackedSize);
 		if (this.expanded.get(id) <= Number(peersOnly))
 			return manifest;
 		this.expanded.set(id, Number(peersOnly)); // 0: wholly, 1: its peers only

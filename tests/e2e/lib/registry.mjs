@@ -24,14 +24,20 @@ export function tarball(files) {
   }
 }
 
-// @packages: [{manifest, files, corrupt}]. Returns {url, asked}, closed when the test ends.
-export async function registry(t, packages) {
+// @packages: [{manifest, files, corrupt, unpackedSize}]. With @token only requests that carry
+// it are answered; with @hangs none is. Returns {url, asked}, closed when the test ends.
+export async function registry(t, packages, { token = null, hangs = false } = {}) {
   const asked = [];
   const documents = new Map();
   const tarballs = new Map();
   const server = http.createServer((request, response) => {
     const name = decodeURIComponent(request.url.slice(1));
     asked.push(name);
+    if (hangs) return undefined;
+    if (token && request.headers.authorization !== `Bearer ${token}`) {
+      response.statusCode = 401;
+      return response.end('{"error": "who are you"}');
+    }
     if (tarballs.has(name)) return response.end(tarballs.get(name));
     if (!documents.has(name)) {
       response.statusCode = 404;
@@ -41,9 +47,12 @@ export async function registry(t, packages) {
     return response.end(JSON.stringify(documents.get(name)));
   });
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
-  t.after(() => server.close());
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   const url = `http://127.0.0.1:${server.address().port}/`;
-  for (const { manifest, files = {}, corrupt = false } of packages) {
+  for (const { manifest, files = {}, corrupt = false, unpackedSize } of packages) {
     const bytes = tarball({ 'package.json': JSON.stringify(manifest), 'index.js': '', ...files });
     const file = `${manifest.name}/-/${manifest.version}.tgz`;
     const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
@@ -51,7 +60,7 @@ export async function registry(t, packages) {
     const document = documents.get(manifest.name) ??
       { name: manifest.name, 'dist-tags': {}, versions: {}, time: {} };
     document['dist-tags'].latest = manifest.version;
-    document.versions[manifest.version] = { ...manifest, dist: { tarball: url + file, integrity } };
+    document.versions[manifest.version] = { ...manifest, dist: { tarball: url + file, integrity, unpackedSize } };
     documents.set(manifest.name, document);
   }
   return { url, asked };
