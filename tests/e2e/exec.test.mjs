@@ -24,6 +24,7 @@ test('relative names in a folder that was entered are told whole', (t) => {
 });
 
 test('1,000,003 getppid calls and 10,007 opens are counted to the last one', (t) => {
+  // A folder that only root may enter, as root's own often are.
   const folder = temporaryFolder(t);
   fs.copyFileSync(path.join(build, 'probes', 'calls'), path.join(folder, 'calls'));
   const run = receiptOf(t, ['exec', '--in', folder, '--', './calls', 'getppid', '1000003', 'open', '10007']);
@@ -48,6 +49,14 @@ test('the command runs as nobody in particular, with no way out', (t) => {
   assert.match(output, /NoNewPrivs:\s1/);
   assert.match(output, /Seccomp:\s2/);
   assert.doesNotMatch(output, /^(QP|qp)_|sandbox|quarantine|honey|decoy|dockerenv/m);
+  const scan = run.receipt.secretScan.sandbox;
+  assert.equal(scan.pass, true);
+  assert.equal(scan.envNamesScanned, 7);
+  assert.deepEqual(scan.keyLikeEnvNames, []);
+  // The mounts that were read from outside are those that the command saw.
+  const seen = output.split('\n').map((line) => line.split(' - ')).filter((halves) => halves.length === 2)
+    .map(([left, right]) => ({ mountPoint: left.split(' ')[4], fsType: right.split(' ')[0], readOnly: left.split(' ')[5].split(',').includes('ro') }));
+  assert.deepEqual(scan.mounts, seen);
   assert.equal(run.receipt.sandbox.hardening.ReadonlyRootfs, true);
   assert.deepEqual(run.receipt.sandbox.hardening.CapAdd, null);
 });

@@ -37,24 +37,6 @@ function run(cwd, script, args = [], env = {}) {
 
 const records = (text) => text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
 
-test('scan names every variable, the key-like ones, and every mount', (t) => {
-  const env = { NPM_TOKEN: 'x', MY_SECRET: 'x', GITHUB_APIKEY: 'x', GPG_KEY: 'x', MONKEY: 'x', KEYBOARD: 'x', PWD: '/', COMPASS: 'x' };
-  const { code, data } = run(temporaryFolder(t), 'scan.js', [], env);
-  assert.equal(code, 0);
-  const scan = JSON.parse(data);
-  assert.deepEqual(scan.envNames, ['HOME', 'PATH', ...Object.keys(env)].sort());
-  assert.equal(scan.envNamesScanned, 10);
-  assert.deepEqual(scan.keyLikeEnvNames, ['GITHUB_APIKEY', 'MY_SECRET', 'NPM_TOKEN']);
-  assert.deepEqual(scan.ignoredImageVars, ['GPG_KEY']);
-  assert.ok(!data.includes('"x"'), 'no value is reported');
-  const found = spawnSync('findmnt', ['-rn', '-o', 'TARGET,FSTYPE,VFS-OPTIONS'], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
-    .map((line) => line.split(' '))
-    .map(([mountPoint, fsType, options]) => ({ mountPoint, fsType, readOnly: options.split(',').includes('ro') }));
-  const key = (mount) => JSON.stringify([mount.mountPoint, mount.fsType, mount.readOnly]);
-  const plain = (list) => list.filter((mount) => /^[\w/.-]+$/.test(mount.mountPoint)).map(key).sort();
-  assert.deepEqual(plain(scan.mounts), plain(found));
-});
-
 test('rebuild runs the scripts of each package in order and goes on after a failure', (t) => {
   const log = (text, rc = 0) => `echo ${text} >> "$INIT_CWD/log"; exit ${rc}`;
   const root = project(t, {

@@ -305,3 +305,20 @@ Test(sandbox_parts, denies_calls_that_exist_by_the_names_they_have)
 	}
 	cr_expect_gt(cnt, 50);
 }
+
+Test(sandbox_parts, knows_the_names_of_variables_that_hold_credentials)
+{
+	static const char *const keys[] = {
+		"NPM_TOKEN",	 "MY_SECRET", "GITHUB_APIKEY",	       "AWS_SECRET_ACCESS_KEY",
+		"npm_authtoken", "PGPASSWD",  "DB_PASSWORD",	       "GH_PAT",
+		"SENTRY_DSN",	 "API.KEY",   "npm_config__authToken",
+	};
+	static const char *const others[] = {
+		"PATH", "HOME", "MONKEY", "KEYBOARD", "PWD", "OLDPWD", "COMPASS", "PATTERN", "LANG",
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		cr_expect(env_name_is_key_like(keys[i]), "%s", keys[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		cr_expect_not(env_name_is_key_like(others[i]), "%s", others[i]);
+}

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define PHASE_COPY 1
+#define PHASE_SCAN 2 /* qp reads from outside what it reports */
 #define PHASE_DONE 5
 #define COPY_FROM  "/in"
 #define COPY_TO	   "/work"
@@ -28,7 +29,7 @@ static const struct {
 	const char *name;
 	unsigned int number;
 } phases[] = {
-	{"copy", PHASE_COPY}, {"scan", 2},	    {"rebuild", 3},
+	{"copy", PHASE_COPY}, {"scan", PHASE_SCAN}, {"rebuild", 3},
 	{"harness", 4},	      {"done", PHASE_DONE}, {"run", 6},
 };
 
@@ -99,7 +100,7 @@ int phase_begin(struct init *init, const struct message *message)
 	const char *name = message->words_cnt >= 2 ? message->words[1] : "";
 	const char *begin[] = {"begin", name, NULL};
 	unsigned int number = phase_number(name);
-	bool ours = number == PHASE_COPY || number == PHASE_DONE;
+	bool ours = number == PHASE_COPY || number == PHASE_SCAN || number == PHASE_DONE;
 	int r;
 
 	if (!number || !init->has_nonce || init->finishing ||

@@ -71,6 +71,11 @@ int decoys_make(const struct persona *persona, json_t **ret_decoys);
 /* Writes those files into the folder @home_fd, owned by the persona. 0 or -errno. */
 int decoys_write(int home_fd, const struct persona *persona, const json_t *decoys);
 
+/* ---- scan.c ------------------------------------------------------------------------- */
+
+/* Whether a variable of that name is likely to hold a credential: by the words in it. */
+bool env_name_is_key_like(const char *name);
+
 /* ---- runtime.c ---------------------------------------------------------------------- */
 
 /* Runs the runtime with @args, which end with NULL; what it printed is in @err on failure.

@@ -122,6 +122,13 @@ int sandbox_hardening(struct sandbox *sandbox, json_t **ret_hardening, struct qp
  */
 int sandbox_verify(struct sandbox *sandbox, struct qp_error *err);
 
+/*
+ * What a process inside starts with, read from outside while PID 1 runs: the log's `scan`
+ * record (names of environment variables, mounts, sockets of container engines). -ESRCH
+ * when PID 1 is gone.
+ */
+int sandbox_scan(const struct sandbox *sandbox, json_t **ret_scan);
+
 /* Decoys as the `decoys` record has them, and their secret values, as
  * {"label": "value"}; NULL for none. Both stay the sandbox's. */
 const json_t *sandbox_decoys(const struct sandbox *sandbox);

@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/log.h"
+#include "base/tree_copy.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -79,6 +81,35 @@ int folder_make(struct task *task, struct qp_error *err)
 		return qp_error_set(err, -errno, "cannot make the folder %s: %s", task->temp,
 				    strerror(errno));
 	return 0;
+}
+
+static void in_error(const char *name, int error)
+{
+	log_warning("--in: %s is left out: %s", name, strerror(error));
+}
+
+int folder_take_in(const struct task *task, struct qp_error *err)
+{
+	struct tree_copy copy = {
+		.bytes_max = task->options->limits.tmpfs_work_bytes,
+		.give_away = true,
+		.uid = task->persona.uid,
+		.gid = task->persona.gid,
+		.on_error = in_error,
+	};
+	const char *in = task->options->in;
+	_cleanup_close_ int from_fd = -1, to_fd = -1;
+	int r;
+
+	from_fd = open(in, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	to_fd = open(task->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (from_fd < 0 || to_fd < 0 || fchown(to_fd, copy.uid, copy.gid))
+		return qp_error_set(err, -errno, "--in %s: %s", in, strerror(errno));
+	r = tree_copy(&copy, from_fd, to_fd);
+	if (r == -EFBIG)
+		return qp_error_set(err, r, "--in %s does not fit into /work: raise --tmpfs-work",
+				    in);
+	return r ? qp_error_set(err, r, "--in %s: %s", in, strerror(-r)) : 0;
 }
 
 int folder_write(const struct task *task, const char *name, const char *bytes, size_t len,

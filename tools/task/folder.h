@@ -11,6 +11,10 @@
  */
 int folder_make(struct task *task, struct qp_error *err);
 
+/* Copies the folder of --in to the temporary one, as the sandbox's user may read it. -EFBIG
+ * when it does not fit into /work. */
+int folder_take_in(const struct task *task, struct qp_error *err);
+
 /* Writes a new file into it. The system's error, with the mend. */
 int folder_write(const struct task *task, const char *name, const char *bytes, size_t len,
 		 struct qp_error *err);

@@ -221,11 +221,11 @@ static int deadline_make(const struct task *task)
 	return fd;
 }
 
-int loop_run(struct task *task, const char *const *env, uint64_t cgroup_id, struct qp_error *err)
+int loop_run(struct task *task, uint64_t cgroup_id, struct qp_error *err)
 {
 	const struct phases_plan plan = {
 		.nonce = task->nonce,
-		.env = env,
+		.sandbox = task->sandbox,
 		.package = task->options->spec ? task->download.name : NULL,
 		.packages = task->download.packages,
 		.command = task->options->command,

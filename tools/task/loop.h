@@ -10,7 +10,7 @@
  * ended. Parts that fail are recorded and end the sandbox; only a log that cannot be
  * written, a signal to qp (-ECANCELED) or a sandbox that cannot start is an error.
  */
-int loop_run(struct task *task, const char *const *env, uint64_t cgroup_id, struct qp_error *err);
+int loop_run(struct task *task, uint64_t cgroup_id, struct qp_error *err);
 
 /* Adds to @limits, an array of names, what @more names besides. */
 void limits_merge(json_t *limits, const json_t *more);

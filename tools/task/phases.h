@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "collector/log.h"
+#include "tools/sandbox/sandbox.h"
 
 #include <stdbool.h>
 
@@ -16,7 +17,7 @@ struct phases;
 
 struct phases_plan {
 	const char *nonce;
-	const char *const *env; /* NULL-terminated */
+	const struct sandbox *sandbox;
 	/* Of a package: its name and the paths, relative to /work, of the packages with
 	 * scripts, in the order in which they are to run. */
 	const char *package;

@@ -7,6 +7,7 @@
 #include "tools/derive.h"
 #include "tools/sandbox/control.h"
 #include "tools/self.h"
+#include "tools/task/folder.h"
 #include "tools/task/loop.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ static int container_create(struct task *task, const struct environment *env, in
 	static const char *const argv[] = {"/init", NULL};
 	_cleanup_free_ char *init = NULL, *stage = NULL;
 	const struct task_options *options = task->options;
-	const char *in = options->spec ? task->temp : options->in;
+	const char *in = options->spec || options->in ? task->temp : NULL;
 	struct sandbox_bind binds[3];
 	struct sandbox_config config = {
 		.task_id = task->id,
@@ -89,7 +90,9 @@ static int observation_prepare(struct task *task, const struct environment *env,
 	_cleanup_close_ int theirs = -1;
 	int r;
 
-	r = netns_create(&task->netns_fd, err);
+	r = task->options->in ? folder_take_in(task, err) : 0;
+	if (!r)
+		r = netns_create(&task->netns_fd, err);
 	if (!r)
 		r = sinkhole_start(NULL, task->netns_fd, &task->persona, &task->sinkhole, err);
 	if (!r && control_pair(&task->control_fd, &theirs))
@@ -150,7 +153,7 @@ int task_observe(struct task *task, int *ret_exit, struct qp_error *err)
 		return r;
 	}
 	begun_ns = clock_boot_ns();
-	r = loop_run(task, env.list, cgroup_id, err);
+	r = loop_run(task, cgroup_id, err);
 	if (!r)
 		r = observation_end(task, begun_ns);
 	if (r) {
