@@ -129,7 +129,9 @@ enum qp_field_kind {
 	QP_FIELD_ARGV = 3,     /* arguments, each with its NUL; empty ones are kept */
 	QP_FIELD_SOCKADDR = 4, /* struct sockaddr as the task passed it */
 	QP_FIELD_SOCK = 5,     /* struct qp_sock */
-	QP_FIELD_PAYLOAD = 6,  /* the first bytes of what was sent or written */
+	/* The first bytes of what was sent or written; openat2's struct open_how (role 2); the
+	 * flags, 8 bytes, of clone3's struct clone_args (role 0). Its end is never a cut. */
+	QP_FIELD_PAYLOAD = 6,
 };
 
 /* Roles 0 to 5 are the argument the field was read for. */

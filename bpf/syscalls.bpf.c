@@ -156,6 +156,9 @@ static __noinline int record_call(struct task_state *state, struct recorded *r)
 		for (int i = 0; i < CALL_ARGS; i++)
 			if (1U << row->roles[i] & FIELD_ROLES)
 				append_argument(s, state, r, i);
+		if (r->call == QP_CALL_ID_clone3)
+			append_user_bytes(s, state->args[0], CLONE_BYTES,
+					  KIND_ROLE(QP_FIELD_PAYLOAD, 0));
 		if (row->kind == QP_KIND_LISTEN && r->call != QP_CALL_ID_listen)
 			append_sock(s, file_of_fd(r->ret), QP_ROLE_RET);
 		/* The collector looks at once where the path led. */

@@ -47,6 +47,9 @@ int drain_sample(void *context, void *data, size_t len);
 int capture_load(struct collector *collector, const struct collector_options *options,
 		 struct qp_error *err);
 
+/* Attaches the tracepoint programs, unless they are already. */
+int capture_attach(struct collector *collector, struct qp_error *err);
+
 /* Adds the hooks of @skel to the group; they go with the collector. */
 int capture_attach_group(struct collector *collector, int cgroup_fd, struct qp_error *err);
 

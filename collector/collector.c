@@ -117,7 +117,9 @@ int collector_track(struct collector *collector, int cgroup_fd, uint64_t *ret_id
 	rc = cgroup_id(fd, &id);
 	if (rc)
 		return qp_error_set(err, rc, "cannot tell the cgroup's id: %s", strerror(-rc));
-	rc = capture_attach_group(collector, fd, err);
+	rc = capture_attach(collector, err);
+	if (!rc)
+		rc = capture_attach_group(collector, fd, err);
 	if (rc)
 		return rc;
 	rc = bpf_map__update_elem(collector->skel->maps.groups, &id, sizeof(id), &one, sizeof(one),

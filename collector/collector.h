@@ -10,12 +10,14 @@
 #include "collector/log.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct collector;
 
 struct collector_options {
 	uint32_t ring_bytes; /* a power of two; 0: the default, 32 MiB */
+	bool attach_late;    /* at the first collector_track: a spare costs the host nothing */
 };
 
 /*

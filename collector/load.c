@@ -117,6 +117,12 @@ int capture_load(struct collector *collector, const struct collector_options *op
 	rc = capture_bpf__load(skel);
 	if (rc)
 		return load_error(rc, err);
+	return options && options->attach_late ? 0 : capture_attach(collector, err);
+}
+
+int capture_attach(struct collector *collector, struct qp_error *err)
+{
+	struct capture_bpf *skel = collector->skel;
 	/* The hooks of cgroups stay out: capture_bpf__attach() would need their folder. */
 	struct {
 		struct bpf_program *program;
@@ -129,6 +135,8 @@ int capture_load(struct collector *collector, const struct collector_options *op
 		{skel->progs.on_sys_exit, &skel->links.on_sys_exit},
 	};
 	for (size_t i = 0; i < sizeof(attached) / sizeof(attached[0]); i++) {
+		if (*attached[i].link)
+			continue;
 		*attached[i].link = bpf_program__attach(attached[i].program);
 		if (!*attached[i].link)
 			return qp_error_set(err, -errno, "cannot attach %s: %s",

@@ -40,6 +40,8 @@ struct session {
 	bool failed;
 };
 
+static const struct collector_options spare_options = {.attach_late = true};
+
 DEFINE_CLEANUP(glob, glob_t *, globfree);
 
 static const struct command_help help = {
@@ -111,7 +113,7 @@ static int begin(struct session *session, const char *name, struct qp_error *err
 		session->cnt++;
 		session->seen++;
 	}
-	return session->spare ? 0 : collector_open(NULL, &session->spare, err);
+	return session->spare ? 0 : collector_open(&spare_options, &session->spare, err);
 }
 
 static int scan(struct session *session, struct qp_error *err)
@@ -204,7 +206,7 @@ static int session_open(struct session *session, struct qp_error *err)
 
 	if (rc)
 		return rc;
-	rc = collector_open(NULL, &session->spare, err);
+	rc = collector_open(&spare_options, &session->spare, err);
 	if (rc)
 		return rc;
 	if (mkdir(session->out, 0755) < 0 && errno != EEXIST)

@@ -116,6 +116,9 @@ static void call_int80(const struct capture *c)
 
 	strcpy(low, "made-by-int80");
 	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(39L), "b"(low), "c"(0700L) : "memory");
+	/* socketcall(SYS_SOCKET, {AF_UNIX, SOCK_DGRAM, 0}) */
+	memcpy(low, (const uint32_t[]){1, 2, 0}, 12);
+	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(102L), "b"(1L), "c"(low) : "memory");
 	(void)ret;
 }
 
@@ -140,9 +143,44 @@ Test(capture_count, decodes_int_80_by_its_own_numbers)
 	cr_expect_eq(call->args[1], 0700);
 	snprintf(expected, sizeof(expected), "%s/made-by-int80", c.dir);
 	cr_expect_str_eq(capture_resolved(&c, 0), expected);
+	event = capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_socket, 0);
+	cr_assert_not_null(event);
+	call = event_body(event, sizeof(*call));
+	cr_expect_eq(call->nr, 102);
+	cr_expect_geq(call->ret, 0);
+	cr_expect_eq(call->args[0], 1);
+	cr_expect_eq(call->args[1], 2);
 	capture_free(&c);
 }
 #endif
+
+static void beat(const struct capture *c)
+{
+	(void)c;
+	prctl(QP_HEARTBEAT, 0xaaaabbbbccccUL, 0x111122223333UL, 4UL, 1UL);
+	prctl(PR_SET_NAME, "not-recorded", 0, 0, 0);
+}
+
+Test(capture_count, records_the_heartbeat_and_no_other_prctl_of_that_sort)
+{
+	struct capture c = {0};
+	const struct qp_event *event;
+	const struct qp_call *call;
+
+	if (!capture_possible())
+		return;
+	capture_run(&c, beat);
+	event = capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_prctl, 0);
+	cr_assert_not_null(event);
+	call = event_body(event, sizeof(*call));
+	cr_expect_eq(call->ret, -EINVAL);
+	cr_expect_eq(call->args[1], 0xaaaabbbbccccUL);
+	cr_expect_eq(call->args[2], 0x111122223333UL);
+	cr_expect_eq(call->args[3], 4);
+	cr_expect_eq(call->args[4], 1);
+	cr_expect_null(capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_prctl, 1));
+	capture_free(&c);
+}
 
 static void deny_mkdirat(const struct capture *c)
 {

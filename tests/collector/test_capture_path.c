@@ -3,6 +3,7 @@
 #include "tests/collector/capture_run.h"
 
 #include <errno.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <sys/syscall.h>
 
@@ -288,6 +289,33 @@ Test(capture_path, gives_base_and_text_of_an_open_that_failed)
 	expect_path(&c, event, 0, "/sub");
 	cr_expect_str_eq(capture_text(event, CALL_SIZE, QP_FIELD_STRING, 1), "missing/file");
 	cr_expect_eq(((const struct qp_call *)event_body(event, CALL_SIZE))->ret, -ENOENT);
+	capture_free(&c);
+}
+
+static void open_how(const struct capture *c)
+{
+	struct open_how how = {.flags = O_WRONLY | O_CREAT, .mode = 0600};
+
+	(void)c;
+	syscall(SYS_openat2, AT_FDCWD, "file", &how, sizeof(how));
+}
+
+Test(capture_path, keeps_what_openat2_was_asked)
+{
+	struct capture c = {0};
+	const struct qp_event *event;
+	const struct qp_field *field;
+	struct open_how how = {.flags = O_WRONLY | O_CREAT, .mode = 0600};
+
+	if (!capture_possible())
+		return;
+	capture_run(&c, open_how);
+	event = capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_openat2, 0);
+	expect_path(&c, event, QP_ROLE_RET, "/file");
+	field = event_find(event, CALL_SIZE, QP_FIELD_PAYLOAD, 2);
+	cr_assert_not_null(field);
+	cr_expect_eq(field->len, sizeof(how));
+	cr_expect_arr_eq(field + 1, &how, sizeof(how));
 	capture_free(&c);
 }
 
