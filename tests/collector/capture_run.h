@@ -225,6 +225,19 @@ static inline int capture_path(const struct qp_event *event, size_t body_size, u
 	return path->flags;
 }
 
+/* Expects the field of a call to name @relative below the child's folder; "" is the folder itself.
+ */
+static inline void expect_path(const struct capture *c, const struct qp_event *event,
+			       unsigned int role, const char *relative)
+{
+	char path[8192];
+
+	cr_assert_not_null(event);
+	cr_assert_geq(capture_path(event, sizeof(struct qp_call), role, path, sizeof(path)), 0);
+	cr_assert_eq(strncmp(path, c->dir, strlen(c->dir)), 0, "%s", path);
+	cr_expect_str_eq(path + strlen(c->dir), relative);
+}
+
 /* A text field with a NUL behind it, valid until the next call; NULL when there is none. */
 static inline const char *capture_text(const struct qp_event *event, size_t body_size,
 				       unsigned int kind, unsigned int role)

@@ -3,24 +3,11 @@
 #include "tests/collector/capture_run.h"
 
 #include <errno.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <sys/syscall.h>
 
 #define CALL_SIZE sizeof(struct qp_call)
 #define OPEN_CNT  10007
-
-/* Expects the field to name @relative below the child's folder; "" is the folder itself. */
-static void expect_path(const struct capture *c, const struct qp_event *event, unsigned int role,
-			const char *relative)
-{
-	char path[8192];
-
-	cr_assert_not_null(event);
-	cr_assert_geq(capture_path(event, CALL_SIZE, role, path, sizeof(path)), 0);
-	cr_assert_eq(strncmp(path, c->dir, strlen(c->dir)), 0, "%s", path);
-	cr_expect_str_eq(path + strlen(c->dir), relative);
-}
 
 static void open_relative(const struct capture *c)
 {
@@ -50,30 +37,6 @@ Test(capture_path, resolves_every_open_through_links_and_dots)
 			cnt++;
 	}
 	cr_expect_eq(cnt, OPEN_CNT + 1);
-	capture_free(&c);
-}
-
-static void create_once(const struct capture *c)
-{
-	(void)c;
-	close(open("new", O_RDWR | O_CREAT, 0600));
-	close(open("new", O_RDWR | O_CREAT, 0600));
-}
-
-Test(capture_path, tells_a_created_file_from_an_opened_one)
-{
-	struct capture c = {0};
-	char path[512];
-
-	if (!capture_possible())
-		return;
-	capture_run(&c, create_once);
-	cr_expect_eq(capture_path(capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_openat, 0), CALL_SIZE,
-				  QP_ROLE_RET, path, sizeof(path)),
-		     QP_PATH_CREATED);
-	cr_expect_eq(capture_path(capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_openat, 1), CALL_SIZE,
-				  QP_ROLE_RET, path, sizeof(path)),
-		     0);
 	capture_free(&c);
 }
 
@@ -292,33 +255,6 @@ Test(capture_path, gives_base_and_text_of_an_open_that_failed)
 	capture_free(&c);
 }
 
-static void open_how(const struct capture *c)
-{
-	struct open_how how = {.flags = O_WRONLY | O_CREAT, .mode = 0600};
-
-	(void)c;
-	syscall(SYS_openat2, AT_FDCWD, "file", &how, sizeof(how));
-}
-
-Test(capture_path, keeps_what_openat2_was_asked)
-{
-	struct capture c = {0};
-	const struct qp_event *event;
-	const struct qp_field *field;
-	struct open_how how = {.flags = O_WRONLY | O_CREAT, .mode = 0600};
-
-	if (!capture_possible())
-		return;
-	capture_run(&c, open_how);
-	event = capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_openat2, 0);
-	expect_path(&c, event, QP_ROLE_RET, "/file");
-	field = event_find(event, CALL_SIZE, QP_FIELD_PAYLOAD, 2);
-	cr_assert_not_null(field);
-	cr_expect_eq(field->len, sizeof(how));
-	cr_expect_arr_eq(field + 1, &how, sizeof(how));
-	capture_free(&c);
-}
-
 static void leave_no_folder(const struct capture *c)
 {
 	char path[128];
@@ -387,59 +323,5 @@ Test(capture_path, goes_over_mounts_and_out_of_a_chroot)
 	cr_expect_str_eq(capture_resolved(&c, last), expected);
 	snprintf(expected, sizeof(expected), "%s/jail/etc/file", c.dir);
 	cr_expect_str_eq(capture_resolved(&c, last - 1), expected);
-	capture_free(&c);
-}
-
-static void write_often(const struct capture *c)
-{
-	(void)c;
-	for (int round = 0; round < 3; round++) {
-		int fd = open("file", O_WRONLY | O_CREAT, 0600);
-
-		for (int i = 0; i < 1001; i++)
-			if (write(fd, "x", 1) != 1)
-				_exit(98);
-		close(fd);
-	}
-}
-
-Test(capture_path, records_the_first_write_of_each_open_file)
-{
-	struct capture c = {0};
-	const struct qp_event *event;
-
-	if (!capture_possible())
-		return;
-	capture_run(&c, write_often);
-	cr_expect_eq(capture_calls(&c, "write"), 3003);
-	event = capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_write, 2);
-	expect_path(&c, event, 0, "/file");
-	cr_expect_null(capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_write, 3));
-	capture_free(&c);
-}
-
-static void change_by_descriptor(const struct capture *c)
-{
-	int fd = open("file", O_RDWR | O_CREAT, 0600);
-
-	(void)c;
-	if (fchmod(fd, 0640) < 0 || ftruncate(fd, 4096) < 0)
-		_exit(98);
-	mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-}
-
-Test(capture_path, names_the_file_behind_a_descriptor)
-{
-	struct capture c = {0};
-
-	if (!capture_possible())
-		return;
-	capture_run(&c, change_by_descriptor);
-	expect_path(&c, capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_fchmod, 0), 0, "/file");
-	expect_path(&c, capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_ftruncate, 0), 0, "/file");
-	expect_path(&c, capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_mmap, 0), 4, "/file");
-	cr_expect_null(capture_event(&c, QP_EVENT_CALL, QP_CALL_ID_mmap, 1));
 	capture_free(&c);
 }
