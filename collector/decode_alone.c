@@ -66,20 +66,19 @@ static bool is_kernels_own(const struct decoder *d, const json_t *record)
 
 int record_observe_alone(struct decoder *d, const json_t *record)
 {
-	const char *type = record_type(record), *proto = json_member_text(record, "proto");
+	const char *type = record_type(record);
 	enum observation_kind kind = OBSERVATION_NET_OTHER;
 	struct observation o;
 	int r;
 
 	if (!strcmp(type, "dns"))
 		kind = OBSERVATION_NET_DNS;
-	else if (!strcmp(type, "tcp") ||
-		 (!strcmp(type, "malformed") && proto && !strcmp(proto, "tcp")))
+	else if (!strcmp(type, "tcp"))
 		kind = OBSERVATION_NET_TCP;
-	else if (!strcmp(type, "udp") || !strcmp(type, "malformed"))
+	else if (!strcmp(type, "udp"))
 		kind = OBSERVATION_NET_UDP;
-	else if (is_kernels_own(d, record))
-		return 0;
+	else if (!strcmp(type, "malformed") || is_kernels_own(d, record))
+		return 0; /* a remark on what has its own record */
 	r = observation_begin(d, &o, kind, NULL, d->last_ns);
 	if (r < 0)
 		return r;

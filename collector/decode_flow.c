@@ -212,7 +212,7 @@ int tcp_record_set(struct observation *o, const json_t *record)
 	json_int_t bytes = json_member_int(record, "bytesReceived", 0);
 	int r = 0;
 
-	if (!protocol || !strcmp(record_type(record), "malformed"))
+	if (!protocol)
 		protocol = "unknown";
 	if (text_set(&o->proto, protocol) < 0 ||
 	    text_set(&o->dest, json_member_text(record, "dstName")) < 0)
@@ -226,7 +226,7 @@ int tcp_record_set(struct observation *o, const json_t *record)
 		if (r == 0 && alpn)
 			r = observation_set(o, "alpn", json_incref((json_t *)alpn));
 	} else if (!strcmp(protocol, "unknown")) {
-		if (bytes > 0 || json_member_int(record, "bytes", 0) > 0)
+		if (bytes > 0)
 			o->payload = TRISTATE_TRUE;
 		r = observation_set(o, "bytes", json_integer(bytes));
 	}
@@ -275,7 +275,7 @@ static int tcp_observe(struct decoder *d, const struct flow *flow)
 	json_array_foreach (flow->records, i, record) {
 		if (r < 0)
 			return r;
-		if (!strcmp(record_type(record), "dns"))
+		if (strcmp(record_type(record), "tcp") != 0)
 			continue;
 		if (++cnt < FLOW_OBSERVATIONS_MAX) {
 			r = tcp_observe_one(d, flow, record, false);

@@ -188,11 +188,15 @@ int decode_unix(struct decoder *d, const struct step *step)
 	const struct event_field *field = sockaddr_of(step->event);
 	_cleanup_(place) struct place place = {0};
 	_cleanup_free_ char *escaped = NULL;
+	size_t len;
 	int r;
 
 	if (!is_unix(field))
 		return 0;
-	escaped = escape_bytes(field->data + sizeof(sa_family_t), field->len - sizeof(sa_family_t));
+	len = field->len - sizeof(sa_family_t);
+	if (len && field->data[sizeof(sa_family_t)]) /* of the file tree, not abstract */
+		len = strnlen((const char *)field->data + sizeof(sa_family_t), len);
+	escaped = escape_bytes(field->data + sizeof(sa_family_t), len);
 	if (!escaped)
 		return -ENOMEM;
 	if (!escaped[0])

@@ -447,6 +447,7 @@ static inline void script_decode(struct script *s, struct run_facts *ret_facts)
 
 static inline void exec_ends(struct script *s, int sinkhole_records, struct run_facts *ret_facts)
 {
+	ev_exit(s, 10, 0);
 	phase_ends(s, RUN, 0);
 	add_ends(s, sinkhole_records);
 	add_trailer(s);

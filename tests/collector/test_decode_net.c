@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/collector/events.h"
+
+#include <sys/un.h>
+
+static struct script script;
+static struct script *const s = &script;
+static struct run_facts facts;
+
+static void begin(void)
+{
+	exec_begins(s);
+}
+
+static void tidy(void)
+{
+	run_facts_clear(&facts);
+}
+
+TestSuite(decode_net, .init = begin, .fini = tidy);
+
+/* A record from 10.0.0.2 with the members of @more added. */
+static void add_sinkhole(const char *type, int sport, const char *to, int dport, json_t *more)
+{
+	json_t *record = json_pack("{s:s, s:s, s:s, s:i, s:s, s:i}", "type", type, "t",
+				   "2026-11-04T15:50:15.232Z", "srcIp", "10.0.0.2", "srcPort",
+				   sport, "dstIp", to, "dstPort", dport);
+
+	cr_assert(more);
+	json_object_update(record, more);
+	json_decref(more);
+	add_json(s, LOG_RECORD_SINKHOLE, record);
+}
+
+static json_t *question(const char *name, int qtype)
+{
+	return json_pack("{s:s, s:s, s:i, s:n}", "proto", "udp", "name", name, "qtype", qtype,
+			 "answer");
+}
+
+static json_t *protocol(const char *name, int bytes)
+{
+	return json_pack("{s:s, s:i}", "protocol", name, "bytesReceived", bytes);
+}
+
+static void assert_marker(bool ok, const char *unmatched)
+{
+	cr_assert_eq(facts.markers[MARKER_SINKHOLE_LOG].ok, ok, "%s",
+		     json_dumps(facts.markers[MARKER_SINKHOLE_LOG].detail, 0));
+	assert_json(json_object_get(facts.markers[MARKER_SINKHOLE_LOG].detail,
+				    "unmatchedObservationIds"),
+		    unmatched);
+}
+
+Test(decode_net, a_connection_that_the_sinkhole_did_not_see_fails_the_marker)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 443, 1, 0);
+	exec_ends(s, 0, &facts);
+	cr_assert_eq(only(&facts, OBSERVATION_NET_TCP)->outcome, OUTCOME_EFFECTED);
+	cr_assert_str_eq(only(&facts, OBSERVATION_NET_TCP)->dest, "203.0.113.7");
+	assert_json(extra(only(&facts, OBSERVATION_NET_TCP), "sinkholeLogged"), "false");
+	assert_marker(false, "['o2']");
+	cr_assert_eq(facts.observations.items[1].kind, OBSERVATION_NET_TCP);
+}
+
+Test(decode_net, a_connect_under_way_is_an_attempt_until_the_sinkhole_saw_it)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 443, 1, -EINPROGRESS);
+	ev_connect(s, 10, SOCK_STREAM, 4001, "203.0.113.8", 443, 2, -EINPROGRESS);
+	add_sinkhole("tcp", 4001, "203.0.113.8", 443, protocol("none", 0));
+	exec_ends(s, 1, &facts);
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 0)->outcome, OUTCOME_ATTEMPTED);
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->outcome, OUTCOME_EFFECTED);
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->proto, "none");
+	assert_marker(false, "['o2']");
+}
+
+Test(decode_net, a_refused_connect_is_blocked_and_needs_no_record)
+{
+	ev_connect(s, 10, SOCK_STREAM, 0, "203.0.113.7", 443, 1, -ENETUNREACH);
+	exec_ends(s, 0, &facts);
+	cr_assert_eq(only(&facts, OBSERVATION_NET_TCP)->outcome, OUTCOME_ATTEMPTED);
+	cr_assert_eq(only(&facts, OBSERVATION_NET_TCP)->blocked, TRISTATE_TRUE);
+	assert_marker(true, "[]");
+}
+
+Test(decode_net, what_stays_on_this_host_is_told_and_needs_no_record)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "127.0.0.1", 8080, 1, 0);
+	ev_send(s, 10, QP_CALL_ID_sendto, SOCK_STREAM, 4000, "127.0.0.1", 8080, 1, 99, NULL, 0);
+	exec_ends(s, 0, &facts);
+	assert_json(only(&facts, OBSERVATION_NET_TCP)->extra,
+		    "{'family': 'inet', 'sinkholeLogged': false, 'loopback': true, 'bytes': 99}");
+	cr_assert_eq(only(&facts, OBSERVATION_NET_TCP)->payload, TRISTATE_FALSE);
+	assert_marker(true, "[]");
+}
+
+Test(decode_net, a_body_and_raw_bytes_are_payload_and_a_handshake_is_none)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 80, 1, 0);
+	ev_connect(s, 10, SOCK_STREAM, 4001, "203.0.113.7", 443, 2, 0);
+	ev_connect(s, 10, SOCK_STREAM, 4002, "203.0.113.7", 4444, 3, 0);
+	add_sinkhole("tcp", 4000, "203.0.113.7", 80,
+		     json_pack("{s:s, s:i, s:s, s:s, s:s, s:i, s:b}", "protocol", "http",
+			       "bytesReceived", 200, "method", "POST", "host", "x.example", "path",
+			       "/", "payloadBytes", 133, "chunked", 0));
+	add_sinkhole("tcp", 4001, "203.0.113.7", 443,
+		     json_pack("{s:s, s:i, s:s, s:[s]}", "protocol", "tls", "bytesReceived", 517,
+			       "sni", "x.example", "alpn", "h2"));
+	add_sinkhole("tcp", 4002, "203.0.113.7", 4444, protocol("unknown", 5));
+	exec_ends(s, 3, &facts);
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 0)->payload, TRISTATE_TRUE);
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->payload, TRISTATE_FALSE);
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->sni, "x.example");
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->proto, "tls");
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 2)->payload, TRISTATE_TRUE);
+	assert_marker(true, "[]");
+}
+
+Test(decode_net, each_request_of_a_connection_is_told_of)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 80, 1, 0);
+	for (int i = 0; i < 101; i++)
+		add_sinkhole("tcp", 4000, "203.0.113.7", 80,
+			     json_pack("{s:s, s:s, s:s, s:s, s:i}", "protocol", "http", "method",
+				       "PUT", "host", "x.example", "path", "/", "payloadBytes",
+				       i == 77 ? 5 : 0));
+	exec_ends(s, 101, &facts);
+	cr_assert_eq(count(&facts, OBSERVATION_NET_TCP), 64, "bounded");
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 63)->payload, TRISTATE_TRUE,
+		     "a body among those beyond the bound counts");
+}
+
+Test(decode_net, a_source_port_used_twice_for_one_destination_shares_records_in_order)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 80, 1, 0);
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 80, 2, 0);
+	add_sinkhole("tcp", 4000, "203.0.113.7", 80, protocol("none", 0));
+	add_sinkhole("tcp", 4000, "203.0.113.7", 80, protocol("unknown", 3));
+	exec_ends(s, 2, &facts);
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_TCP, 0)->proto, "none");
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->proto, "unknown");
+	assert_marker(true, "[]");
+}
+
+Test(decode_net, names_asked_for_on_one_socket_are_told_apart)
+{
+	ev_connect(s, 10, SOCK_DGRAM, 4000, "10.0.0.1", 53, 1, 0);
+	ev_send(s, 10, QP_CALL_ID_sendto, SOCK_DGRAM, 4000, "10.0.0.1", 53, 1, 30, NULL, 0);
+	add_sinkhole("dns", 4000, "10.0.0.1", 53, question("a.example", 1));
+	add_sinkhole("dns", 4000, "10.0.0.1", 53, question("b.example", 16));
+	add_sinkhole("dns", 4000, "10.0.0.1", 53, question("a.example", 28));
+	add_sinkhole("dns", 4000, "10.0.0.1", 53, question("a.example", 28));
+	exec_ends(s, 4, &facts);
+	cr_assert_eq(count(&facts, OBSERVATION_NET_DNS), 2);
+	cr_assert_eq(count(&facts, OBSERVATION_NET_UDP), 0);
+	assert_json(extra(nth(&facts, OBSERVATION_NET_DNS, 0), "queries"),
+		    "[{'name': 'a.example', 'qtype': 1}, {'name': 'a.example', 'qtype': 28}]");
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_DNS, 1)->dest, "b.example");
+}
+
+Test(decode_net, a_query_that_only_the_kernel_saw_is_named_by_its_payload)
+{
+	/* RFC 1035: id, flags RD, one question: x.example, AAAA, IN. */
+	static const char query[] = "\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+				    "\x01x\x07"
+				    "example\x00\x00\x1c\x00\x01";
+
+	ev_connect(s, 10, SOCK_DGRAM, 4000, "9.9.9.9", 5353, 1, 0);
+	ev_send(s, 10, QP_CALL_ID_sendto, SOCK_DGRAM, 4000, "9.9.9.9", 5353, 1, 27, query,
+		sizeof(query) - 1);
+	exec_ends(s, 0, &facts);
+	cr_assert_str_eq(only(&facts, OBSERVATION_NET_DNS)->dest, "x.example");
+	cr_assert_str_eq(only(&facts, OBSERVATION_NET_DNS)->orig_dest, "9.9.9.9:5353");
+	assert_json(extra(only(&facts, OBSERVATION_NET_DNS), "queries"),
+		    "[{'name': 'x.example', 'qtype': 28}]");
+	assert_marker(false, "['o2']");
+}
+
+Test(decode_net, a_datagram_is_told_with_its_size_and_a_mere_connect_is_not)
+{
+	ev_connect(s, 10, SOCK_DGRAM, 4000, "198.51.100.9", 53, 1, 0);
+	ev_connect(s, 10, SOCK_DGRAM, 4001, "198.51.100.9", 53, 2, 0);
+	ev_send(s, 10, QP_CALL_ID_sendmsg, SOCK_DGRAM, 4001, "198.51.100.9", 53, 2, 12, "hello", 5);
+	add_sinkhole("udp", 4001, "198.51.100.9", 53, json_pack("{s:i}", "bytes", 12));
+	add_sinkhole("malformed", 4001, "198.51.100.9", 53,
+		     json_pack("{s:s, s:s}", "proto", "udp", "why", "no DNS message"));
+	exec_ends(s, 2, &facts);
+	cr_assert_str_eq(only(&facts, OBSERVATION_NET_UDP)->orig_dest, "198.51.100.9:53");
+	assert_json(extra(only(&facts, OBSERVATION_NET_UDP), "bytes"), "12");
+	assert_marker(true, "[]");
+}
+
+Test(decode_net, the_destination_of_a_datagram_is_the_kernels_copy)
+{
+	struct qp_sock sock = sock_v4(SOCK_DGRAM, 4000, "0.0.0.0", 0, 5);
+	struct qp_sockaddr hook = {.hook = QP_HOOK_SENDMSG,
+				   .family = AF_INET,
+				   .protocol = IPPROTO_UDP,
+				   .type = SOCK_DGRAM,
+				   .dport = 99,
+				   .cookie = 5,
+				   .addr = {203, 0, 113, 9}};
+	struct building b = begin_event(s, QP_EVENT_SOCKADDR, 10, &hook, sizeof(hook));
+
+	emit(s, &b);
+	b = begin_call(s, QP_EVENT_CALL, 10, QP_CALL_ID_sendto, 4,
+		       ARGS(5, 0x7000, 4, 0, 0x7100, 16));
+	add_field(&b, QP_FIELD_SOCK, 0, 0, &sock, sizeof(sock));
+	add_sockaddr_v4(&b, 4, "127.0.0.1", 1); /* changed by another thread meanwhile */
+	emit(s, &b);
+	exec_ends(s, 0, &facts);
+	cr_assert_str_eq(only(&facts, OBSERVATION_NET_UDP)->orig_dest, "203.0.113.9:99");
+	assert_marker(false, "['o2']");
+}
+
+Test(decode_net, a_mapped_address_is_ipv4_and_ipv6_has_brackets)
+{
+	struct qp_sock sock = {.family = AF_INET6,
+			       .type = SOCK_STREAM,
+			       .protocol = IPPROTO_TCP,
+			       .sport = 4000,
+			       .dport = 80,
+			       .cookie = 1};
+	struct building b;
+
+	for (int i = 0; i < 2; i++) {
+		inet_pton(AF_INET6, i ? "fd00::7" : "::ffff:203.0.113.7", sock.daddr);
+		sock.cookie++;
+		b = begin_call(s, QP_EVENT_CALL, 10, QP_CALL_ID_connect, 0, ARGS(5, 0x7000, 28));
+		add_field(&b, QP_FIELD_SOCK, 0, 0, &sock, sizeof(sock));
+		emit(s, &b);
+	}
+	add_sinkhole("tcp", 4000, "203.0.113.7", 80, protocol("none", 0));
+	add_sinkhole("tcp", 4000, "fd00::7", 80, protocol("none", 0));
+	exec_ends(s, 2, &facts);
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_TCP, 0)->orig_dest, "203.0.113.7:80");
+	assert_json(extra(nth(&facts, OBSERVATION_NET_TCP, 0), "family"), "'inet'");
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->orig_dest, "[fd00::7]:80");
+	assert_json(extra(nth(&facts, OBSERVATION_NET_TCP, 1), "family"), "'inet6'");
+	assert_marker(true, "[]");
+}
+
+Test(decode_net, a_record_that_nothing_explains_is_the_packages_and_is_named)
+{
+	const struct observation *o;
+
+	add_sinkhole("tcp", 4000, "203.0.113.7", 4444, protocol("unknown", 5));
+	exec_ends(s, 1, &facts);
+	o = only(&facts, OBSERVATION_NET_TCP);
+	cr_assert_eq(o->pid, -1);
+	cr_assert_eq(o->actor, ACTOR_PACKAGE);
+	cr_assert_eq(o->payload, TRISTATE_TRUE);
+	cr_assert_eq(o->t_ns, 1000000000, "a second after the preamble's start");
+	assert_json(json_object_get(facts.markers[MARKER_SINKHOLE_LOG].detail,
+				    "unexplainedObservationIds"),
+		    "['o2']");
+}
+
+static void add_packet(int l4, const char *to)
+{
+	add_json(s, LOG_RECORD_SINKHOLE,
+		 json_pack("{s:s, s:s, s:s, s:s, s:i, s:i}", "type", "packet", "t",
+			   "2026-11-04T15:50:15.232Z", "srcIp", "10.0.0.2", "dstIp", to, "l4", l4,
+			   "bytes", 84));
+}
+
+Test(decode_net, what_the_kernel_says_by_itself_is_nobodys)
+{
+	add_packet(58, "ff02::16");
+	add_packet(1, "10.0.0.1");
+	add_packet(132, "203.0.113.7");
+	exec_ends(s, 3, &facts);
+	assert_json(extra(only(&facts, OBSERVATION_NET_OTHER), "protocol"), "132");
+	cr_assert_str_eq(only(&facts, OBSERVATION_NET_OTHER)->dest, "203.0.113.7");
+}
+
+Test(decode_net, a_ping_is_told_by_its_socket_and_its_packet)
+{
+	ev_call(s, 10, QP_CALL_ID_socket, 5, ARGS(AF_INET, SOCK_DGRAM, IPPROTO_ICMP));
+	add_packet(1, "203.0.113.7");
+	exec_ends(s, 1, &facts);
+	cr_assert_eq(count(&facts, OBSERVATION_NET_OTHER), 2);
+}
+
+Test(decode_net, ordinary_sockets_are_nothing_by_themselves)
+{
+	ev_call(s, 10, QP_CALL_ID_socket, 5, ARGS(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0));
+	ev_call(s, 10, QP_CALL_ID_socket, 5, ARGS(AF_INET, SOCK_STREAM, 0));
+	ev_call(s, 10, QP_CALL_ID_socket, 5, ARGS(AF_INET6, SOCK_DGRAM, IPPROTO_UDP));
+	ev_call(s, 10, QP_CALL_ID_socket, 5, ARGS(AF_UNIX, SOCK_STREAM, 0));
+	exec_ends(s, 0, &facts);
+	cr_assert_eq(facts.observations.cnt, 1 + MARKER_CNT);
+}
+
+Test(decode_net, other_families_are_told_once)
+{
+	for (int i = 0; i < 3; i++)
+		ev_call(s, 10, QP_CALL_ID_socket, -EAFNOSUPPORT, ARGS(AF_VSOCK, SOCK_STREAM, 0));
+	exec_ends(s, 0, &facts);
+	cr_assert_eq(only(&facts, OBSERVATION_NET_OTHER)->outcome, OUTCOME_ATTEMPTED);
+}
+
+static void local_connect(const char *path, size_t len, int64_t ret)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	struct building b =
+		begin_call(s, QP_EVENT_CALL, 10, QP_CALL_ID_connect, ret, ARGS(5, 0x7000, len + 2));
+
+	memcpy(un.sun_path, path, len);
+	add_field(&b, QP_FIELD_SOCKADDR, 1, 0, &un, len + 2);
+	emit(s, &b);
+}
+
+Test(decode_net, local_sockets_are_told_by_their_path)
+{
+	local_connect("/run/user/1/bus\0junk", 20, 0);
+	local_connect("\0abstract", 9, -ECONNREFUSED);
+	local_connect("/var/run/nscd/socket", 21, -ENOENT);
+	exec_ends(s, 0, &facts);
+	cr_assert_eq(count(&facts, OBSERVATION_NET_UNIX), 2);
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_UNIX, 0)->path, "/run/user/1/bus");
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_UNIX, 0)->outcome, OUTCOME_EFFECTED);
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_UNIX, 1)->path, "\\x00abstract");
+	cr_assert_eq(count(&facts, OBSERVATION_TAMPER), 0);
+}
+
+Test(decode_net, a_container_engines_socket_is_an_attack)
+{
+	local_connect("/var/run/docker.sock", 21, -ENOENT);
+	exec_ends(s, 0, &facts);
+	cr_assert_str_eq(only(&facts, OBSERVATION_TAMPER)->path, "/var/run/docker.sock");
+}
+
+static void bind_to(uint16_t port, int type)
+{
+	struct qp_sock sock = sock_v4(type, port, "0.0.0.0", 0, 9);
+	struct building b =
+		begin_call(s, QP_EVENT_CALL, 10, QP_CALL_ID_bind, 0, ARGS(5, 0x7000, 16));
+
+	add_field(&b, QP_FIELD_SOCK, 0, 0, &sock, sizeof(sock));
+	add_sockaddr_v4(&b, 1, "0.0.0.0", port);
+	emit(s, &b);
+}
+
+Test(decode_net, waiting_for_others_is_told_once_and_a_bind_to_any_port_is_not)
+{
+	struct qp_sock sock = sock_v4(SOCK_STREAM, 8080, "0.0.0.0", 0, 9);
+	struct building b;
+
+	bind_to(0, SOCK_DGRAM);
+	bind_to(8080, SOCK_STREAM);
+	b = begin_call(s, QP_EVENT_CALL, 10, QP_CALL_ID_listen, 0, ARGS(5, 128));
+	add_field(&b, QP_FIELD_SOCK, 0, 0, &sock, sizeof(sock));
+	emit(s, &b);
+	exec_ends(s, 0, &facts);
+	cr_assert_eq(only(&facts, OBSERVATION_NET_LISTEN)->port, 8080);
+	cr_assert_str_eq(only(&facts, OBSERVATION_NET_LISTEN)->proto, "tcp");
+}
+
+Test(decode_net, a_connect_that_never_returned_is_on_its_way)
+{
+	struct qp_sockaddr hook = {.hook = QP_HOOK_CONNECT,
+				   .family = AF_INET,
+				   .protocol = IPPROTO_TCP,
+				   .type = SOCK_STREAM,
+				   .dport = 99,
+				   .cookie = 5,
+				   .addr = {203, 0, 113, 9}};
+	struct building b = begin_event(s, QP_EVENT_SOCKADDR, 10, &hook, sizeof(hook));
+
+	emit(s, &b);
+	exec_ends(s, 0, &facts);
+	cr_assert_eq(only(&facts, OBSERVATION_NET_TCP)->outcome, OUTCOME_ATTEMPTED);
+	assert_marker(false, "['o2']");
+}
+
+Test(decode_net, a_count_that_does_not_agree_fails_the_marker)
+{
+	exec_ends(s, 1, &facts);
+	assert_marker(false, "[]");
+}
