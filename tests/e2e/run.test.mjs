@@ -126,5 +126,7 @@ test('a git dependency is refused before anything of it is fetched', (t) => {
   assert.equal(run.receipt.status, 'refused');
   assert.equal(run.receipt.download.precheck.ok, false);
   assert.equal(run.receipt.download.precheck.nonRegistry.length, 1);
+  assert.match(run.stdout, /nothing was run.*\n.*git\+https:\/\/git\.example\/x\.git/);
+  assert.match(run.receipt.finishedAt, /Z$/);
   assertReplays(run);
 });

@@ -87,6 +87,30 @@ static void rule_print(FILE *out, const struct style *style, const json_t *recei
 	}
 }
 
+/* What kept the package from being run at all. */
+static void refusal_print(FILE *out, const struct style *style, const json_t *receipt)
+{
+	static const char *const checks[] = {"precheck", "lockcheck"};
+	const json_t *download = json_object_get(receipt, "download"), *item;
+	size_t i;
+
+	styled_print(out, style, "\n  ", style->bold, "nothing was run");
+	fputs(": these dependencies are not the registry's, and were not fetched\n", out);
+	for (size_t check = 0; check < 2; check++) {
+		json_array_foreach (
+			json_object_get(json_object_get(download, checks[check]), "nonRegistry"), i,
+			item) {
+			fputs("     - ", out);
+			text_print(out, member_text(item, "name"));
+			fputs(", ", out);
+			text_print(out, member_text(item, "spec"));
+			fputs(", asked for by ", out);
+			text_print(out, member_text(item, "from"));
+			fputc('\n', out);
+		}
+	}
+}
+
 static void completeness_print(FILE *out, const struct style *style, const json_t *receipt)
 {
 	json_t *markers = json_object_get(receipt, "completeness"), *marker;
@@ -123,7 +147,7 @@ static void counts_print(FILE *out, const json_t *receipt)
 	const json_t *inventory =
 		json_object_get(json_object_get(receipt, "download"), "inventory");
 
-	if (inventory)
+	if (json_is_object(inventory))
 		fprintf(out, "  packages %" JSON_INTEGER_FORMAT " (%zu with install scripts)",
 			json_integer_value(json_object_get(inventory, "packageCount")),
 			json_array_size(json_object_get(inventory, "installScripts")));
@@ -133,12 +157,12 @@ static void counts_print(FILE *out, const json_t *receipt)
 		fprintf(out,
 			"%ssystem calls %" JSON_INTEGER_FORMAT ", events lost %" JSON_INTEGER_FORMAT
 			", tier ",
-			inventory ? "; " : "  ",
+			json_is_object(inventory) ? "; " : "  ",
 			json_integer_value(json_object_get(counters, "syscalls")),
 			json_integer_value(json_object_get(events, "lost")));
 		text_print(out, member_text(evidence, "tier"));
 	}
-	if (inventory || counters)
+	if (json_is_object(inventory) || counters)
 		fputc('\n', out);
 }
 
@@ -181,7 +205,10 @@ void summary_print(FILE *out, const json_t *receipt, const struct summary_option
 			fputc('\n', out);
 		}
 	}
-	completeness_print(out, style, receipt);
+	if (!strcmp(member_text(receipt, "status"), "refused"))
+		refusal_print(out, style, receipt);
+	else
+		completeness_print(out, style, receipt);
 	counts_print(out, receipt);
 	if (options->folder)
 		fprintf(out, "  files    %s/receipt.json, run.qplog\n", options->folder);

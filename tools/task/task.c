@@ -133,6 +133,7 @@ static int download_exit(int r)
 
 static int task_fetch(struct task *task, struct qp_error *err, int *ret_exit)
 {
+	json_int_t cnt;
 	int r;
 
 	progress_begin(&task->progress, "download");
@@ -147,13 +148,15 @@ static int task_fetch(struct task *task, struct qp_error *err, int *ret_exit)
 		*ret_exit = download_exit(r);
 		return r;
 	}
-	progress_end(&task->progress, "%s%s%s, %" JSON_INTEGER_FORMAT " packages%s",
-		     task->download.name, *task->download.version ? "@" : "",
-		     task->download.version,
-		     json_integer_value(json_object_get(
-			     json_object_get(task->download.report, "inventory"), "packageCount")),
-		     task->download.refused ? ": refused, not only from the registry" : "");
-	return task_record_download(task);
+	cnt = json_integer_value(json_object_get(
+		json_object_get(task->download.report, "inventory"), "packageCount"));
+	if (task->download.refused)
+		progress_end(&task->progress, "refused: not all of it is from the registry");
+	else
+		progress_end(&task->progress, "%s@%s, %" JSON_INTEGER_FORMAT " package%s",
+			     task->download.name, task->download.version, cnt, cnt == 1 ? "" : "s");
+	r = task_record_download(task);
+	return r || !task->download.refused ? r : task_record_refusal(task);
 }
 
 /* Writes the receipt and prints what was asked for. */

@@ -70,6 +70,7 @@ int task_record_download(struct task *task);
 int task_record_sandbox(struct task *task, const json_t *hardening, uint64_t cgroup_id);
 int task_record_output(struct task *task, const char *bytes, size_t len);
 int task_record_error(struct task *task, const char *part, const struct qp_error *err);
+int task_record_refusal(struct task *task); /* the end of a run that ran nothing */
 int task_record_end(struct task *task, const json_t *status, uint64_t sandbox_ns);
 
 /* Runs the sandbox under observation to its end, in task_observe.c. 0, also when a part of

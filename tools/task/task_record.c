@@ -137,6 +137,14 @@ int task_record_error(struct task *task, const char *part, const struct qp_error
 			   json_pack("{s:s, s:s}", "part", part, "text", escaped ? escaped : ""));
 }
 
+int task_record_refusal(struct task *task)
+{
+	char finished[RFC3339_SIZE];
+
+	clock_rfc3339(finished);
+	return append_take(task, LOG_RECORD_END, json_pack("{s:s}", "finishedAt", finished));
+}
+
 int task_record_end(struct task *task, const json_t *status, uint64_t sandbox_ns)
 {
 	char finished[RFC3339_SIZE];
