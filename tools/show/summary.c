@@ -79,11 +79,27 @@ static void rule_print(FILE *out, const struct style *style, const json_t *recei
 			fprintf(out, "       and %zu more\n", cnt - i);
 			break;
 		}
-		if (!observation)
+		/* Markers have a section of their own, with the reasons. */
+		if (!observation ||
+		    (!all && !strcmp(member_text(observation, "kind"), "completeness")))
 			continue;
 		fputs("     - ", out);
 		observation_describe(out, observation);
 		fputc('\n', out);
+	}
+}
+
+/* The rules that condemn first: they are what a reader looks for. */
+static void rules_print(FILE *out, const struct style *style, const json_t *receipt, bool all)
+{
+	const json_t *rules = json_object_get(receipt, "rulesFired"), *rule;
+	size_t i;
+
+	for (int condemning = 1; condemning >= 0; condemning--) {
+		json_array_foreach (rules, i, rule) {
+			if (!strcmp(member_text(rule, "tier"), "do-not-install") == condemning)
+				rule_print(out, style, receipt, rule, all);
+		}
 	}
 }
 
@@ -183,7 +199,7 @@ void summary_print(FILE *out, const json_t *receipt, const struct summary_option
 {
 	const struct style *style = options->color ? &colored : &plain;
 	const char *verdict = member_text(receipt, "verdict");
-	const json_t *rules = json_object_get(receipt, "rulesFired"), *item;
+	const json_t *item;
 	size_t i;
 
 	styled_print(out, style, "\n", verdict_style(style, verdict), verdict);
@@ -192,9 +208,7 @@ void summary_print(FILE *out, const json_t *receipt, const struct summary_option
 	if (strcmp(member_text(receipt, "status"), "completed") != 0)
 		styled_print(out, style, "  ", style->dim, member_text(receipt, "status"));
 	fputc('\n', out);
-	json_array_foreach (rules, i, item) {
-		rule_print(out, style, receipt, item, options->all);
-	}
+	rules_print(out, style, receipt, options->all);
 	if (options->all) {
 		fprintf(out, "\n  %sall observations%s\n", style->bold, style->off);
 		json_array_foreach (json_object_get(receipt, "observations"), i, item) {
