@@ -97,7 +97,8 @@ static void rules_print(FILE *out, const struct style *style, const json_t *rece
 
 	for (int condemning = 1; condemning >= 0; condemning--) {
 		json_array_foreach (rules, i, rule) {
-			if (!strcmp(member_text(rule, "tier"), "do-not-install") == condemning)
+			if ((strcmp(member_text(rule, "tier"), "do-not-install") == 0) ==
+			    condemning)
 				rule_print(out, style, receipt, rule, all);
 		}
 	}
