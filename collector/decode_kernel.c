@@ -174,20 +174,21 @@ static int dispatch_call(struct decoder *d, const struct step *step)
 	}
 }
 
-static int handle_call(struct decoder *d, struct step *step)
+static int handle_call(struct decoder *d, const struct step *caller)
 {
+	struct step step = *caller;
 	_cleanup_free_ struct enter *enter = NULL;
 	struct kernel_event entered;
 	const char *why;
 	int r = 0;
 
-	step->info = call_info_get(step->event->call.call);
-	if (enter_take(d, step->event->head.tid, &enter) &&
+	step.info = call_info_get(step.event->call.call);
+	if (enter_take(d, step.event->head.tid, &enter) &&
 	    event_parse(enter->bytes, enter->len, &entered, &why) == 0) {
-		if (entered.call.call == step->event->call.call) {
-			step->enter = &entered;
+		if (entered.call.call == step.event->call.call) {
+			step.enter = &entered;
 		} else {
-			struct step alone = *step;
+			struct step alone = step;
 
 			alone.event = alone.enter = &entered;
 			alone.info = call_info_get(entered.call.call);
@@ -195,9 +196,9 @@ static int handle_call(struct decoder *d, struct step *step)
 				r = decode_enter_alone(d, &alone);
 		}
 	}
-	if (r == 0 && (is_observing(d) || step->info->kind == QP_KIND_PRCTL))
-		r = dispatch_call(d, step);
-	resolved_drop(d, step->event);
+	if (r == 0 && (is_observing(d) || step.info->kind == QP_KIND_PRCTL))
+		r = dispatch_call(d, &step);
+	resolved_drop(d, &step);
 	return r;
 }
 

@@ -111,12 +111,11 @@ static int map_grow(struct map *map)
 int map_put(struct map *map, const void *key, size_t len, uint64_t value)
 {
 	uint64_t hash = sip_hash(map->seed, key, len);
-	uint64_t *present = map_get(map, key, len);
-	struct map_entry *entry;
+	struct map_entry *entry = map->cnt ? map_find(map, hash, key, len) : NULL;
 	char *copy;
 
-	if (present) {
-		*present = value;
+	if (entry && entry->key) {
+		entry->value = value;
 		return 0;
 	}
 	if (map->cnt >= map->max)
@@ -129,7 +128,10 @@ int map_put(struct map *map, const void *key, size_t len, uint64_t value)
 	memcpy(copy, key, len);
 	copy[len] = '\0';
 	entry = map_find(map, hash, key, len);
-	*entry = (struct map_entry){copy, len, hash, value};
+	entry->key = copy;
+	entry->len = len;
+	entry->hash = hash;
+	entry->value = value;
 	map->cnt++;
 	return 0;
 }

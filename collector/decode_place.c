@@ -62,13 +62,16 @@ static const struct resolved *resolved_get(const struct decoder *d,
 	return value ? (const struct resolved *)(uintptr_t)*value : NULL;
 }
 
-void resolved_drop(struct decoder *d, const struct kernel_event *event)
+void resolved_drop(struct decoder *d, const struct step *step)
 {
+	const struct qp_event *head = &step->event->head;
+
 	for (unsigned int role = 0; role < CALL_ARGS_CNT && d->resolved.cnt; role++) {
-		struct resolved_key key = {event->head.seq, event->head.cpu, role};
+		struct resolved_key key = {head->seq, head->cpu, role};
 		uint64_t value;
 
-		if (map_remove(&d->resolved, &key, sizeof(key), &value))
+		if (step->info->roles[role] == QP_ARG_PATH &&
+		    map_remove(&d->resolved, &key, sizeof(key), &value))
 			free((void *)(uintptr_t)value);
 	}
 }

@@ -214,7 +214,7 @@ static inline void cleanup_place(struct place *place)
 	place_clear(place);
 }
 int resolved_put(struct decoder *d, json_t *record);
-void resolved_drop(struct decoder *d, const struct kernel_event *event);
+void resolved_drop(struct decoder *d, const struct step *step);
 
 /* decode_symlink.c: the links that were made while we watched */
 int symlink_put(struct decoder *d, const char *path, const char *target, const struct process *by);

@@ -171,6 +171,7 @@ int log_writer_open(const char *path, struct log_writer **ret_writer, struct qp_
 	writer->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (writer->fd < 0) {
 		r = -errno;
+		/* cppcheck-suppress memleak ; the attribute frees it */
 		return qp_error_set(err, r, "cannot create the evidence log %s: %s", path,
 				    strerror(-r));
 	}

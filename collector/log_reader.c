@@ -240,6 +240,7 @@ int log_reader_open(const char *path, struct log_reader **ret_reader, struct qp_
 	reader->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (reader->fd < 0) {
 		r = -errno;
+		/* cppcheck-suppress memleak ; the attribute frees it */
 		return qp_error_set(err, r, "cannot open %s: %s", path, strerror(-r));
 	}
 	r = reader_start(reader, err);
