@@ -79,9 +79,21 @@ int tamper_observe(struct decoder *d, const struct step *step, const struct plac
 }
 
 /*
- * A clone3 that was denied says nothing of its flags; denying it with ENOSYS is how
- * sandboxes make libcs use clone, and every new process of an innocent program begins so.
+ * Denying clone3 with ENOSYS is how sandboxes make libcs use clone, and every new process of
+ * an innocent program begins so. Its flags decide; where they could not be read, its success
+ * does, since only what asks for a namespace is recorded then.
  */
+static bool clone3_asks_for_namespace(const struct kernel_event *event)
+{
+	const struct event_field *payload = event_field_find(event, QP_FIELD_PAYLOAD, 0);
+	uint64_t flags;
+
+	if (!payload || payload->flags & QP_FIELD_FAULT || payload->len < sizeof(flags))
+		return event->call.ret >= 0;
+	memcpy(&flags, payload->data, sizeof(flags));
+	return flags & (NEW_NAMESPACE | CLONE_NEWTIME);
+}
+
 static bool asks_for_namespace(const struct kernel_event *event)
 {
 	switch (event->call.call) {
@@ -90,8 +102,7 @@ static bool asks_for_namespace(const struct kernel_event *event)
 	case QP_CALL_ID_clone:
 		return event->call.args[0] & NEW_NAMESPACE;
 	default:
-		return event->call.ret >= 0 ||
-		       (event->call.ret == -EPERM && !(event->call.flags & QP_CALL_BLOCKED));
+		return clone3_asks_for_namespace(event);
 	}
 }
 

@@ -96,6 +96,21 @@ Test(decode_tamper, a_clone3_that_a_sandbox_lacks_is_not)
 	none();
 }
 
+Test(decode_tamper, a_denied_clone3_is_judged_by_the_flags_it_asked_for)
+{
+	static const uint64_t flags[] = {0x4100, 0x10000000}; /* CLONE_VM|VFORK; CLONE_NEWUSER */
+
+	for (int i = 0; i < 2; i++) {
+		struct building b = begin_call(s, QP_EVENT_CALL, 10 + (uint32_t)i,
+					       QP_CALL_ID_clone3, -ENOSYS, ARGS(0x7000, 88));
+
+		call_of(&b)->flags = QP_CALL_BLOCKED;
+		add_field(&b, QP_FIELD_PAYLOAD, 0, 0, &flags[i], sizeof(flags[i]));
+		emit(s, &b);
+	}
+	cr_assert_eq(the_one()->pid, 11);
+}
+
 Test(decode_tamper, a_clone_into_a_namespace_is)
 {
 	ev_blocked(s, 11, QP_CALL_ID_clone, -EPERM, ARGS(0x40000000 | 17)); /* CLONE_NEWNET */
