@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void fill(struct qp_error *err, const char *file, int line, int column, const char *fmt,
-		 va_list ap)
+static void __attribute__((format(printf, 5, 0)))
+fill(struct qp_error *err, const char *file, int line, int column, const char *fmt, va_list ap)
 {
 	if (!err || err->text[0])
 		return;

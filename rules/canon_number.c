@@ -73,26 +73,27 @@ static void decimal_shortest(double value, struct decimal *ret_decimal)
 		ret_decimal->digits[--ret_decimal->cnt] = '\0';
 }
 
-/* The cases of Number::toString; k is the number of digits, n the place of the point. */
-static void decimal_print(const struct decimal *decimal, char *out, size_t size)
+/* The cases of Number::toString; k is the number of digits, n the place of the point.
+ * Returns the length in bytes, as snprintf does. */
+static int decimal_print(const struct decimal *decimal, char *out, size_t size)
 {
 	const char *digits = decimal->digits;
 	int k = decimal->cnt, n = decimal->point;
 
 	if (k <= n && n <= 21)
-		snprintf(out, size, "%s%.*s", digits, n - k, "00000000000000000000");
-	else if (0 < n && n <= 21)
-		snprintf(out, size, "%.*s.%s", n, digits, digits + n);
-	else if (-6 < n && n <= 0)
-		snprintf(out, size, "0.%.*s%s", -n, "000000", digits);
-	else
-		snprintf(out, size, "%c%s%se%+d", digits[0], k > 1 ? "." : "", digits + 1, n - 1);
+		return snprintf(out, size, "%s%.*s", digits, n - k, "00000000000000000000");
+	if (0 < n && n <= 21)
+		return snprintf(out, size, "%.*s.%s", n, digits, digits + n);
+	if (-6 < n && n <= 0)
+		return snprintf(out, size, "0.%.*s%s", -n, "000000", digits);
+	return snprintf(out, size, "%c%s%se%+d", digits[0], k > 1 ? "." : "", digits + 1, n - 1);
 }
 
 int canon_number(double value, char ret_text[static CANON_NUMBER_SIZE])
 {
 	struct decimal decimal;
 	bool negative = value < 0;
+	int len;
 
 	if (!isfinite(value))
 		return -EINVAL;
@@ -103,6 +104,6 @@ int canon_number(double value, char ret_text[static CANON_NUMBER_SIZE])
 	if (negative)
 		ret_text[0] = '-';
 	decimal_shortest(fabs(value), &decimal);
-	decimal_print(&decimal, ret_text + negative, CANON_NUMBER_SIZE - negative);
-	return 0;
+	len = decimal_print(&decimal, ret_text + negative, CANON_NUMBER_SIZE - negative);
+	return len < CANON_NUMBER_SIZE - negative ? 0 : -EINVAL;
 }

@@ -92,7 +92,7 @@ static void go_deep(const struct capture *c)
 	name[QP_NAME_BYTES_MAX] = '\0';
 	close(open(name, O_RDWR | O_CREAT, 0600));
 	for (int i = 0; i < DEPTH; i++) {
-		char level[16];
+		char level[24];
 
 		snprintf(level, sizeof(level), "level-%03d", i);
 		if (mkdir(level, 0700) < 0 || chdir(level) < 0)

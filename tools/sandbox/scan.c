@@ -72,8 +72,8 @@ static void name_append(json_t *list, const char *name)
 	json_array_append_new(list, json_string(escaped ? escaped : ""));
 }
 
-/* Cuts @environ, NAME=VALUE with a NUL each, to names and puts them into @scan. */
-static int environ_scan(char *environ, size_t len, json_t *scan)
+/* Cuts @variables, NAME=VALUE with a NUL each, to names and puts them into @scan. */
+static int environ_scan(char *variables, size_t len, json_t *scan)
 {
 	json_t *all = json_object_get(scan, "envNames");
 	json_t *keys = json_object_get(scan, "keyLikeEnvNames");
@@ -83,7 +83,7 @@ static int environ_scan(char *environ, size_t len, json_t *scan)
 	if (!names)
 		return -ENOMEM;
 	for (size_t at = 0; at < len;) {
-		char *variable = environ + at, *value = strchr(variable, '=');
+		char *variable = variables + at, *value = strchr(variable, '=');
 
 		at += strlen(variable) + 1;
 		if (!value)
@@ -128,7 +128,7 @@ int sandbox_scan(const struct sandbox *sandbox, json_t **ret_scan)
 	json_t *scan =
 		json_pack("{s:[], s:i, s:[], s:[], s:[], s:[]}", "envNames", "envNamesScanned", 0,
 			  "keyLikeEnvNames", "ignoredImageVars", "dockerSockPresent", "mounts");
-	_cleanup_free_ char *environ = NULL;
+	_cleanup_free_ char *variables = NULL;
 	char path[64];
 	size_t len;
 	int r;
@@ -136,9 +136,9 @@ int sandbox_scan(const struct sandbox *sandbox, json_t **ret_scan)
 	if (!scan)
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "/proc/%d/environ", sandbox->init_tgid);
-	r = read_file_at(AT_FDCWD, path, ENVIRON_BYTES_MAX, &environ, &len);
+	r = read_file_at(AT_FDCWD, path, ENVIRON_BYTES_MAX, &variables, &len);
 	if (!r)
-		r = environ_scan(environ, len, scan);
+		r = environ_scan(variables, len, scan);
 	snprintf(path, sizeof(path), "/proc/%d/mountinfo", sandbox->init_tgid);
 	if (!r)
 		r = mountinfo_each(path, mount_append, json_object_get(scan, "mounts"));

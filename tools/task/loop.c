@@ -133,13 +133,15 @@ static int on_collector(struct loop *loop)
 
 static int on_init(struct loop *loop)
 {
+	struct pollfd output = {.events = POLLIN};
 	int r;
 
 	loop->over = true;
-	/* What it said and printed last may still wait. */
-	do
-		r = on_output(loop);
-	while (!r && loop->fds[WATCH_OUTPUT].fd >= 0 && poll(&loop->fds[WATCH_OUTPUT], 1, 0) == 1);
+	/* What it printed and said last may still wait. */
+	do {
+		output.fd = loop->fds[WATCH_OUTPUT].fd;
+		r = output.fd >= 0 ? on_output(loop) : 0;
+	} while (!r && loop->fds[WATCH_OUTPUT].fd >= 0 && poll(&output, 1, 0) == 1);
 	if (!r && loop->fds[WATCH_CONTROL].fd >= 0)
 		r = on_control(loop);
 	return r;

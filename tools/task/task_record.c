@@ -74,7 +74,6 @@ static json_t *areas_json(const struct task *task)
 int task_record_preamble(struct task *task)
 {
 	bool run = task->options->spec;
-	_cleanup_json_ json_t *rules = NULL;
 	struct utsname uts;
 	json_t *object;
 	int r;
