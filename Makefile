@@ -77,7 +77,7 @@ all: deps ## build everything into build/
 	$(Q)$(MAKE) --no-print-directory build-all
 
 .PHONY: build-all
-build-all: $(BINS) $(B)/stage
+build-all: $(BINS) $(B)/stage $(B)/fixtures
 
 run: all ## judge one package: make run PKG=name@version
 	$(Q)$(B)/qp run $(PKG)
@@ -122,6 +122,10 @@ $(B)/qp-init: $(call OBJ,$(INIT_SRC) base/io.c base/number.c base/tree_copy.c)
 # The scripts that run inside the sandboxes, beside the programs that send them there.
 $(B)/stage: $(wildcard tools/stage/*)
 	$(Q)rm -rf $@ && mkdir -p $@ && cp tools/stage/* $@/ && touch $@
+
+# qp finds its fixtures beside itself, as it does its programs.
+$(B)/fixtures:
+	$(Q)mkdir -p $(@D) && ln -sfn $(abspath tests/fixtures) $@
 
 # ---- Kernel programs ------------------------------------------------------------------
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
@@ -198,6 +202,7 @@ install: build-all ## programs, stage scripts and man pages below $(DESTDIR)$(PR
 		$(DESTDIR)$(PREFIX)/share/qp $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(BINS) $(DESTDIR)$(PREFIX)/libexec/qp/
 	install -m 644 $(wildcard tools/stage/*) $(DESTDIR)$(PREFIX)/libexec/qp/stage/
+	cp -R tests/fixtures $(DESTDIR)$(PREFIX)/libexec/qp/
 	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
 	for p in $(PROGRAMS); do ln -sf ../libexec/qp/$$p $(DESTDIR)$(PREFIX)/bin/$$p; done
 

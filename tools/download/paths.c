@@ -3,6 +3,7 @@
 #include "tools/download/paths.h"
 
 #include "base/cleanup.h"
+#include "tools/self.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -11,61 +12,27 @@
 
 #define FIXTURE_NAME_MAX 64
 
-/* From the program's folder: installed, in build/, in build/NAME/, and as a unit test. */
-static const char *const fixture_folders[] = {
-	"fixtures",
-	"../tests/fixtures",
-	"../../tests/fixtures",
-	"../../../tests/fixtures",
-};
-
-static int program_folder(char *ret_path, size_t size, struct qp_error *err)
-{
-	ssize_t n = readlink("/proc/self/exe", ret_path, size - 1);
-	char *slash;
-
-	if (n < 0)
-		return qp_error_set(err, -errno, "cannot read /proc/self/exe: %s", strerror(errno));
-	ret_path[n] = '\0';
-	slash = strrchr(ret_path, '/');
-	if (!slash)
-		return qp_error_set(err, -ENOENT, "/proc/self/exe names no file");
-	*slash = '\0';
-	return 0;
-}
-
 int fixture_path(const char *name, char **ret_path, struct qp_error *err)
 {
+	_cleanup_free_ char *relative = NULL, *file = NULL;
 	size_t len = strlen(name);
-	char folder[PATH_MAX];
-	int r;
 
 	if (!len || len > FIXTURE_NAME_MAX ||
 	    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != len)
 		return qp_error_set(err, -EINVAL,
 				    "fixture:%s: a fixture's name has only a-z, 0-9 and '-'", name);
-	r = program_folder(folder, sizeof(folder), err);
-	if (r)
-		return r;
-	for (size_t i = 0; i < sizeof(fixture_folders) / sizeof(*fixture_folders); i++) {
-		_cleanup_free_ char *file = NULL;
-		char *slash;
-
-		if (asprintf(&file, "%s/%s/%s/package.json", folder, fixture_folders[i], name) <
-		    0) {
-			file = NULL;
-			return -ENOMEM;
-		}
-		if (access(file, F_OK))
-			continue;
-		slash = strrchr(file, '/');
-		*slash = '\0';
-		*ret_path = realpath(file, NULL);
-		return *ret_path ? 0 : -errno;
+	if (asprintf(&relative, "fixtures/%s/package.json", name) < 0) {
+		relative = NULL;
+		return -ENOMEM;
 	}
-	return qp_error_set(
-		err, -ENOENT,
-		"there is no fixture '%s': the folders of tests/fixtures are their names", name);
+	if (self_file(relative, &file, NULL))
+		return qp_error_set(err, -ENOENT,
+				    "there is no fixture '%s': the folders of tests/fixtures are "
+				    "their names",
+				    name);
+	*strrchr(file, '/') = '\0';
+	*ret_path = realpath(file, NULL);
+	return *ret_path ? 0 : -errno;
 }
 
 static bool is_below_usr(const char *path)
