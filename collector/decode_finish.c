@@ -141,6 +141,7 @@ static int list_processes(struct decoder *d)
 	json_t *list = json_array();
 
 	d->facts.processes = list;
+	d->facts.processes_total = d->tree.cnt;
 	d->facts.roles = json_pack("{s:o, s:o, s:o, s:o}", "stagePid",
 				   d->init_tgid ? json_integer(1) : json_null(), "npmPid",
 				   role_pid(d, PHASE_REBUILD), "harnessPid",

@@ -42,7 +42,8 @@ struct run_facts {
 	json_t *errors;	      /* array of the parts that failed */
 	json_t *roles;	   /* {"stagePid", "npmPid", "harnessPid", "scanPid"}, null where unknown */
 	json_t *processes; /* array: {"pid", "ppid", "actor", "exe", "argv", ...} */
-	char *output;	   /* the sandbox's output, escaped */
+	uint64_t processes_total; /* those that are not among them too */
+	char *output;		  /* the sandbox's output, escaped */
 	struct marker_state markers[MARKER_CNT];
 	struct observations observations;
 	uint64_t area_writes_total;   /* package writes within the allowed areas */

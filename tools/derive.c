@@ -22,11 +22,6 @@
 DEFINE_CLEANUP(ruleset, struct ruleset *, ruleset_free);
 DEFINE_CLEANUP(log_reader, struct log_reader *, log_reader_free);
 
-static void cleanup_facts(struct run_facts *facts)
-{
-	run_facts_clear(facts);
-}
-
 int rules_read(const char *path, char **ret_text, size_t *ret_len, struct qp_error *err)
 {
 	int r = read_file_at(AT_FDCWD, path, RULES_BYTES_MAX, ret_text, ret_len);
@@ -34,51 +29,80 @@ int rules_read(const char *path, char **ret_text, size_t *ret_len, struct qp_err
 	return r ? qp_error_set(err, r, "cannot read the rule file %s: %s", path, strerror(-r)) : 0;
 }
 
+void derivation_clear(struct derivation *derivation)
+{
+	json_decref(derivation->receipt);
+	run_facts_clear(&derivation->facts);
+	free(derivation->rules_name);
+	*derivation = (struct derivation){0};
+}
+
+static int name_set(struct derivation *derivation, const char *name)
+{
+	derivation->rules_name = name ? strdup(name) : NULL;
+	return name && !derivation->rules_name ? -ENOMEM : 0;
+}
+
 /* The rules of a file, or of the log, or, where a log names none, the built-in ones. */
-static int rules_choose(const struct run_facts *facts, const char *rules_path,
+static int rules_choose(struct derivation *derivation, const char *rules_path,
 			struct ruleset **ret_rules, struct qp_error *err)
 {
+	const json_t *logged = derivation->facts.rules;
 	const char *name = "default.json", *text = ruleset_default_text();
 	_cleanup_free_ char *read = NULL;
 	size_t len = strlen(text);
-	int r;
+	int r = 0;
 
 	if (rules_path) {
 		r = rules_read(rules_path, &read, &len, err);
-		if (r)
-			return r;
+		if (!r)
+			r = name_set(derivation, rules_path);
 		name = rules_path;
 		text = read;
-	} else if (facts->rules) {
-		const json_t *logged = json_object_get(facts->rules, "text");
-
-		if (!json_is_string(logged))
+	} else if (logged) {
+		if (!json_is_string(json_object_get(logged, "text")))
 			return qp_error_set(err, -EBADMSG, "the log's rules record has no text");
+		r = name_set(derivation, json_string_value(json_object_get(logged, "name")));
 		name = "the log's rules";
-		text = json_string_value(logged);
-		len = json_string_length(logged);
+		text = json_string_value(json_object_get(logged, "text"));
+		len = json_string_length(json_object_get(logged, "text"));
 	}
-	return ruleset_parse(text, len, name, ret_rules, err);
+	if (!r)
+		r = sha256_text(text, len, derivation->rules_sha256);
+	return r ? r : ruleset_parse(text, len, name, ret_rules, err);
 }
 
-int derive_receipt(const char *log_path, const char *rules_path, json_t **ret_receipt,
-		   struct qp_error *err)
+int derive(const char *log_path, const char *rules_path, struct derivation *ret_derivation,
+	   struct qp_error *err)
 {
-	__attribute__((cleanup(cleanup_facts))) struct run_facts facts = {0};
+	__attribute__((cleanup(derivation_clear))) struct derivation derivation = {0};
 	_cleanup_(log_reader) struct log_reader *reader = NULL;
 	_cleanup_(ruleset) struct ruleset *rules = NULL;
 	int r;
 
 	r = log_reader_open(log_path, &reader, err);
+	if (!r)
+		r = decode_log(reader, &derivation.facts, err);
+	if (!r)
+		r = rules_choose(&derivation, rules_path, &rules, err);
+	if (!r)
+		r = receipt_build(&derivation.facts, rules, &derivation.receipt, err);
 	if (r)
 		return r;
-	r = decode_log(reader, &facts, err);
-	if (r)
-		return r;
-	r = rules_choose(&facts, rules_path, &rules, err);
-	if (r)
-		return r;
-	return receipt_build(&facts, rules, ret_receipt, err);
+	*ret_derivation = derivation;
+	derivation = (struct derivation){0};
+	return 0;
+}
+
+int derive_receipt(const char *log_path, const char *rules_path, json_t **ret_receipt,
+		   struct qp_error *err)
+{
+	__attribute__((cleanup(derivation_clear))) struct derivation derivation = {0};
+	int r = derive(log_path, rules_path, &derivation, err);
+
+	if (!r)
+		*ret_receipt = steal_ptr(derivation.receipt);
+	return r;
 }
 
 int derive_receipt_text(const json_t *receipt, char **ret_text, size_t *ret_len,

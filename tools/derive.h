@@ -4,6 +4,8 @@
 #define QP_TOOLS_DERIVE_H
 
 #include "base/error.h"
+#include "rules/base64.h"
+#include "rules/derive.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -14,6 +16,20 @@ static inline void cleanup_json(json_t **value)
 	json_decref(*value);
 }
 #define _cleanup_json_ __attribute__((cleanup(cleanup_json)))
+
+/* All that one log gives rise to. */
+struct derivation {
+	struct run_facts facts;
+	json_t *receipt;  /* may share values with the facts */
+	char *rules_name; /* NULL: the built-in ones */
+	char rules_sha256[SHA256_TEXT_SIZE];
+};
+
+/* As derive_receipt, and what the receipt was made from. The caller clears it. */
+int derive(const char *log_path, const char *rules_path, struct derivation *ret_derivation,
+	   struct qp_error *err);
+
+void derivation_clear(struct derivation *derivation);
 
 /*
  * The receipt of the log at @log_path, judged by the rules that the log names, or by the

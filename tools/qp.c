@@ -20,6 +20,8 @@ static const struct command commands[] = {
 	{"replay", "make the receipt again from a recorded evidence log", cmd_replay},
 	{"show", "print a receipt for people", cmd_show},
 	{"log", "print an evidence log as JSON lines", cmd_log},
+	{"verify", "check a signed receipt against its evidence", cmd_verify},
+	{"keygen", "make a pair of keys to sign receipts with", cmd_keygen},
 	{"rules", "check a rule file, or explain a receipt's verdict", cmd_rules},
 	{"doctor", "say what this host can do, and how to mend what lacks", cmd_doctor},
 };

@@ -62,9 +62,10 @@ static json_t *receipt_part(struct fetch *fetch, struct fetch_report *report)
 
 	if (!output)
 		return NULL;
-	return json_pack("{s:s, s:O, s:f, s:O?, s:O?, s:O?, s:O?, s:O?, s:s}", "container",
+	return json_pack("{s:s, s:O, s:f, s:O?, s:O?, s:s?, s:O?, s:O?, s:O?, s:s}", "container",
 			 fetch->container, "hardening", fetch->hardening, "seconds", seconds,
-			 "exitCode", exit_code, "versions", report->versions, "precheck",
+			 "exitCode", exit_code, "versions", report->versions, "integrity",
+			 *report->integrity ? report->integrity : NULL, "precheck",
 			 report->precheck, "lockcheck", report->lockcheck, "inventory",
 			 report->inventory, "output", output);
 }

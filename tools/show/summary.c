@@ -227,4 +227,6 @@ void summary_print(FILE *out, const json_t *receipt, const struct summary_option
 	counts_print(out, receipt);
 	if (options->folder)
 		fprintf(out, "  files    %s/receipt.json, run.qplog\n", options->folder);
+	if (options->signature)
+		fprintf(out, "  signed   %s\n", options->signature);
 }

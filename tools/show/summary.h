@@ -11,8 +11,9 @@
 
 struct summary_options {
 	bool color;
-	bool all;	    /* every observation, not only those of the rules that fired */
-	const char *folder; /* where the files are, or NULL not to say */
+	bool all;	       /* every observation, not only those of the rules that fired */
+	const char *folder;    /* where the files are, or NULL not to say */
+	const char *signature; /* whose it is, or that there is none; NULL not to say */
 };
 
 void summary_print(FILE *out, const json_t *receipt, const struct summary_options *options);

@@ -15,7 +15,7 @@
 
 #define DEFAULT_PARENT "qp-receipts"
 
-static const char *const files[] = {"run.qplog", "receipt.json"};
+static const char *const files[] = {"run.qplog", "receipt.json", "receipt.dsse.json"};
 
 static int empty_check(const char *path, struct qp_error *err)
 {

@@ -99,8 +99,10 @@ static int task_prepare(struct task *task, struct qp_error *err, int *ret_exit)
 		return r;
 	}
 	r = folder_make(task, err);
+	if (!r)
+		r = task_sign_prepare(task, err);
 	if (r) {
-		*ret_exit = r == -EEXIST || r == -ENOTDIR ? EXIT_USAGE : EXIT_OTHER;
+		*ret_exit = r == -EEXIST || r == -ENOTDIR || r == -EINVAL ? EXIT_USAGE : EXIT_OTHER;
 		return r;
 	}
 	r = host_prepare(task, err);
@@ -159,19 +161,36 @@ static int task_fetch(struct task *task, struct qp_error *err, int *ret_exit)
 	return r || !task->download.refused ? r : task_record_refusal(task);
 }
 
-/* Writes the receipt and prints what was asked for. */
-static int task_report(struct task *task, const json_t *receipt, struct qp_error *err)
+/* What the summary says of the signature. */
+static void signature_tell(const struct task *task, uint64_t line, char *text, size_t size)
 {
-	struct summary_options summary = {.color = isatty(STDOUT_FILENO), .folder = task->folder};
+	if (task->key)
+		snprintf(text, size, "by key %.16s; line %llu of %s", key_id(task->key),
+			 (unsigned long long)line, task->bundle_path);
+	else
+		snprintf(text, size, "no: --key PEM signs the receipt (qp keygen makes a key)");
+}
+
+/* Writes the receipt and prints what was asked for. */
+static int task_report(struct task *task, struct qp_error *err)
+{
+	const json_t *receipt = task->derivation.receipt;
+	char signature[512];
+	struct summary_options summary = {
+		.color = isatty(STDOUT_FILENO), .folder = task->folder, .signature = signature};
 	_cleanup_free_ char *text = NULL;
+	uint64_t line = 0;
 	size_t len;
 	int r;
 
 	r = derive_receipt_text(receipt, &text, &len, err);
 	if (!r)
 		r = folder_write(task, "receipt.json", text, len, err);
+	if (!r)
+		r = task_sign(task, &line, err);
 	if (r)
 		return r;
+	signature_tell(task, line, signature, sizeof(signature));
 	if (task->options->json)
 		r = write_all(STDOUT_FILENO, text, len);
 	else if (!task->options->quiet) {
@@ -209,7 +228,6 @@ int task_run(const struct task_options *options)
 		.ended_by = "exit",
 		.limits_hit = json_array(),
 	};
-	_cleanup_json_ json_t *receipt = NULL;
 	struct qp_error err = {0};
 	int exit_code, r;
 
@@ -222,12 +240,12 @@ int task_run(const struct task_options *options)
 	if (r)
 		return task_failed(&task, &err, r, exit_code);
 	exit_code = EXIT_OTHER;
-	r = task_finish(&task, &receipt, &err);
+	r = task_finish(&task, &err);
 	if (!r)
-		r = task_report(&task, receipt, &err);
+		r = task_report(&task, &err);
 	if (r)
 		return task_failed(&task, &err, r, exit_code);
-	exit_code = derive_exit_code(receipt);
+	exit_code = derive_exit_code(task.derivation.receipt);
 	task_close(&task, true);
 	return exit_code;
 }

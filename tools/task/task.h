@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "collector/collector.h"
 #include "collector/log.h"
+#include "rules/keys.h"
 #include "tools/command.h"
+#include "tools/derive.h"
 #include "tools/download/download.h"
 #include "tools/progress.h"
 #include "tools/sandbox/sandbox.h"
@@ -23,6 +25,9 @@ struct task_options {
 	const char *runtime; /* NULL: whichever works */
 	const char *rootfs;  /* NULL: the host's /usr */
 	const char *in;	     /* exec: copied to /work; or NULL */
+	const char *key;     /* to sign with (rules/keys.h), or NULL */
+	const char *key_passphrase_file;
+	const char *bundle; /* NULL: bundle.jsonl beside the receipt's folder */
 	bool json, quiet;
 	struct limits limits;
 
@@ -49,6 +54,9 @@ struct task {
 	char *temp; /* what was fetched */
 	char *log_path;
 	char *rules_text;
+	struct key *key; /* NULL: the receipt is not signed */
+	char *bundle_path;
+	struct derivation derivation;
 	char *runtime;
 	struct janitor *janitor;
 	struct log_writer *log;
@@ -78,8 +86,15 @@ int task_record_end(struct task *task, const json_t *status, uint64_t sandbox_ns
  * *ret_exit is its exit code. */
 int task_observe(struct task *task, int *ret_exit, struct qp_error *err);
 
-/* Tears everything down, ends the log and makes the receipt, in task_end.c. */
-int task_finish(struct task *task, json_t **ret_receipt, struct qp_error *err);
+/* Tears everything down, ends the log and derives what it says, in task_end.c. */
+int task_finish(struct task *task, struct qp_error *err);
+
+/* Reads the key and looks at the bundle, before anything is run; in task_sign.c. 0 too when
+ * there is no key. */
+int task_sign_prepare(struct task *task, struct qp_error *err);
+
+/* Writes receipt.dsse.json and the bundle's line. *ret_line is its number; 0: no key. */
+int task_sign(struct task *task, uint64_t *ret_line, struct qp_error *err);
 
 /* Frees the task; tears down what is still there and, unless @keep, removes what it put
  * into the receipt's folder. */

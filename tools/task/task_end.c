@@ -68,14 +68,14 @@ static int log_end(struct task *task, struct qp_error *err)
 	return 0;
 }
 
-int task_finish(struct task *task, json_t **ret_receipt, struct qp_error *err)
+int task_finish(struct task *task, struct qp_error *err)
 {
 	int r;
 
 	progress_begin(&task->progress, "receipt");
 	r = log_end(task, err);
 	if (!r)
-		r = derive_receipt(task->log_path, NULL, ret_receipt, err);
+		r = derive(task->log_path, NULL, &task->derivation, err);
 	progress_end(&task->progress, "%s", r ? "failed" : "");
 	return r;
 }
@@ -98,5 +98,8 @@ void task_close(struct task *task, bool keep)
 	free(task->temp);
 	free(task->log_path);
 	free(task->rules_text);
+	key_free(task->key);
+	free(task->bundle_path);
+	derivation_clear(&task->derivation);
 	free(task->runtime);
 }
