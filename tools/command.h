@@ -41,6 +41,7 @@ int cmd_log(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_keygen(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

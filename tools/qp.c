@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{"exec", "run any command in the same sandbox, with the same receipt", cmd_exec},
 	{"replay", "make the receipt again from a recorded evidence log", cmd_replay},
 	{"show", "print a receipt for people", cmd_show},
+	{"diff", "say what one receipt tells that another does not", cmd_diff},
 	{"log", "print an evidence log as JSON lines", cmd_log},
 	{"verify", "check a signed receipt against its evidence", cmd_verify},
 	{"keygen", "make a pair of keys to sign receipts with", cmd_keygen},
