@@ -48,6 +48,25 @@ test('a bad rule file', (t) => {
 });
 test('no such runtime', (t) => refused(t, ['run', '--runtime', '/no/such/runtime', 'fixture:quiet'], 3, /\/no\/such\/runtime/));
 
+test('no runtime at all', (t) => {
+  const out = path.join(temporaryFolder(t), 'out');
+  const hide = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin'].flatMap((folder) => ['runc', 'crun'].map((name) => `${folder}/${name}`))
+    .filter((file) => fs.existsSync(file)).map((file) => `mount --bind /dev/null ${file}`);
+  assert.notEqual(hide.length, 0);
+  const run = spawnSync('unshare', ['-m', 'sh', '-c', `${hide.join(' && ')} && exec ${qpProgram} run --out ${out} fixture:quiet`], { encoding: 'utf8' });
+  assert.equal(run.status, 3, run.stderr);
+  assert.match(run.stderr, /no OCI runtime works here .*apt-get install runc/);
+  assert.equal(fs.existsSync(out), false);
+});
+
+test('a reader that goes away does not take the receipt with it', (t) => {
+  const out = path.join(temporaryFolder(t), 'out');
+  const run = spawnSync('sh', ['-c', `${qpProgram} exec --json --out ${out} -- true > /dev/full`], { encoding: 'utf8' });
+  assert.equal(run.status, 1, run.stderr);
+  assert.match(run.stderr, /cannot write the result: No space left on device/);
+  assert.equal(qp(['replay', path.join(out, 'run.qplog')]).stdout, fs.readFileSync(path.join(out, 'receipt.json'), 'utf8'));
+});
+
 test('not root', async (t) => {
   const folder = temporaryFolder(t);
   fs.chmodSync(folder, 0o777);

@@ -171,8 +171,9 @@ static void signature_tell(const struct task *task, uint64_t line, char *text, s
 		snprintf(text, size, "no: --key PEM signs the receipt (qp keygen makes a key)");
 }
 
-/* Writes the receipt and prints what was asked for. */
-static int task_report(struct task *task, struct qp_error *err)
+/* Writes the receipt and prints what was asked for. Once the files are there (*ret_written)
+ * a reader that went away is no reason to remove them. */
+static int task_report(struct task *task, bool *ret_written, struct qp_error *err)
 {
 	const json_t *receipt = task->derivation.receipt;
 	char signature[512];
@@ -190,6 +191,7 @@ static int task_report(struct task *task, struct qp_error *err)
 		r = task_sign(task, &line, err);
 	if (r)
 		return r;
+	*ret_written = true;
 	signature_tell(task, line, signature, sizeof(signature));
 	if (task->options->json)
 		r = write_all(STDOUT_FILENO, text, len);
@@ -229,6 +231,7 @@ int task_run(const struct task_options *options)
 		.limits_hit = json_array(),
 	};
 	struct qp_error err = {0};
+	bool written = false;
 	int exit_code, r;
 
 	progress_init(&task.progress, options->quiet);
@@ -242,9 +245,13 @@ int task_run(const struct task_options *options)
 	exit_code = EXIT_OTHER;
 	r = task_finish(&task, &err);
 	if (!r)
-		r = task_report(&task, &err);
-	if (r)
+		r = task_report(&task, &written, &err);
+	if (r && !written)
 		return task_failed(&task, &err, r, exit_code);
+	if (r) {
+		task_close(&task, true);
+		return command_failed(&err, r);
+	}
 	exit_code = derive_exit_code(task.derivation.receipt);
 	task_close(&task, true);
 	return exit_code;
