@@ -74,16 +74,16 @@ json_t *process_hardening(pid_t pid)
 		return NULL;
 	no_new_privileges = *status_value(status, "NoNewPrivs") == '1';
 	return json_pack("{s:n, s:n, s:n, s:n, s:o, s:n, s:b, s:o, s:o, s:o, s:n, s:n, s:n, s:n, "
-			 "s:n, s:[], s:s, s:s, s:n, s:s, s:n, s:i}",
+			 "s:n, s:n, s:[], s:s, s:s, s:n, s:s, s:n, s:i}",
 			 "container", "id", "image", "imageId", "User",
 			 json_sprintf("%u:%u", uid, gid), "ReadonlyRootfs", "Privileged",
 			 (int)(effective == UINT64_C(0x1ffffffffff)), "CapDrop",
 			 effective ? json_null() : json_pack("[s]", "ALL"), "CapAdd",
 			 capabilities_json(effective), "SecurityOpt",
 			 no_new_privileges ? json_pack("[s]", "no-new-privileges") : json_null(),
-			 "PidsLimit", "Memory", "MemorySwap", "NanoCpus", "Binds", "Mounts",
-			 "NetworkMode", same_namespace(pid, "net") ? "host" : "private", "PidMode",
-			 same_namespace(pid, "pid") ? "host" : "private", "IpcMode", "UsernsMode",
-			 same_namespace(pid, "user") ? "host" : "private", "AutoRemove", "Seccomp",
-			 *status_value(status, "Seccomp") - '0');
+			 "PidsLimit", "Memory", "MemorySwap", "NanoCpus", "Tmpfs", "Binds",
+			 "Mounts", "NetworkMode", same_namespace(pid, "net") ? "host" : "private",
+			 "PidMode", same_namespace(pid, "pid") ? "host" : "private", "IpcMode",
+			 "UsernsMode", same_namespace(pid, "user") ? "host" : "private",
+			 "AutoRemove", "Seccomp", *status_value(status, "Seccomp") - '0');
 }
