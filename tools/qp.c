@@ -20,7 +20,7 @@ static const struct command commands[] = {
 	{"replay", "make the receipt again from a recorded evidence log", cmd_replay},
 	{"show", "print a receipt for people", cmd_show},
 	{"diff", "say what one receipt tells that another does not", cmd_diff},
-	{"log", "print an evidence log as JSON lines", cmd_log},
+	{"log", "print an evidence log as JSON lines, or like strace", cmd_log},
 	{"verify", "check a signed receipt against its evidence", cmd_verify},
 	{"keygen", "make a pair of keys to sign receipts with", cmd_keygen},
 	{"rules", "check a rule file, or explain a receipt's verdict", cmd_rules},
