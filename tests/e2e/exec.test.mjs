@@ -82,3 +82,18 @@ test('attacks on isolation are refused and named', (t) => {
   assert.ok(calls.includes('mount'), JSON.stringify(calls));
   assertReplays(run);
 });
+
+test('an image of one static program is root enough for a command', (t) => {
+  const image = path.join(temporaryFolder(t), 'image');
+  fs.mkdirSync(path.join(image, 'bin'), { recursive: true });
+  fs.copyFileSync(path.join(build, 'probes', 'calls'), path.join(image, 'bin/calls'));
+  const run = receiptOf(t, ['exec', '--rootfs', image, '--', '/bin/calls', 'getppid', '1003']);
+  assert.equal(run.code, 0, run.stderr);
+  assert.equal(run.receipt.evidence.counters.calls.getppid, 1003);
+  assert.deepEqual(observations(run.receipt, 'spawn').map((o) => o.exe), ['/bin/calls']);
+  assertComplete(run.receipt);
+  assert.deepEqual(fs.readdirSync(image), ['bin'], 'nothing is written to the image');
+  const noNode = qp(['run', '--rootfs', image, '--out', path.join(temporaryFolder(t), 'out'), 'fixture:quiet']);
+  assert.equal(noNode.code, 3, noNode.stderr);
+  assert.match(noNode.stderr, /there is no node in .*image/);
+});

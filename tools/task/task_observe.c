@@ -64,6 +64,7 @@ static int container_create(struct task *task, const struct environment *env, in
 		.work_bytes = options->limits.tmpfs_work_bytes,
 		.netns_fd = task->netns_fd,
 		.decoys = true,
+		.without_node = options->command != NULL,
 		.binds = binds,
 		.argv = argv,
 		.envp = env->list,
