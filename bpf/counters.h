@@ -5,7 +5,12 @@
 
 #include "bpf/event.h"
 
-#define QP_GROUPS_MAX	 1024
+#define QP_GROUPS_MAX 1024
+/* A slot is what is counted and logged by itself: a group, or one log's share of its life.
+ * 0 is none. More than groups: a log that is being finished keeps its slot for a while. */
+#define QP_SLOTS_MAX	 2047
+#define QP_CALL_KEYS_MAX 65536 /* pairs of a slot and a call that can be counted apart */
+#define QP_PARENTS_MAX	 8192
 #define QP_RING_BYTES	 (32U << 20)
 #define QP_SCRATCH_SLOTS 4
 #define QP_ABI_CNT	 4
@@ -20,10 +25,44 @@ struct group_cache {
 	uint64_t pad[7];
 };
 
+/* Of a slot on one CPU. */
 struct qp_cpu_counters {
 	uint64_t seq;
+	uint64_t syscalls;
+	uint64_t limited;		 /* of the lost: beyond the rate */
 	uint64_t produced[QP_TYPES_MAX]; /* events that should be delivered */
 	uint64_t lost[QP_TYPES_MAX];	 /* of these, the ring or the scratch space was full */
+};
+
+/* The slot and the call, as a key of `slot_call_counts`. */
+#define QP_CALL_KEY(slot, abi, nr) \
+	((uint32_t)(slot) * (QP_ABI_CNT * QP_NR_CNT) + (abi)*QP_NR_CNT + (nr))
+
+/* How many events a slot has had in this second. */
+struct qp_rate {
+	uint64_t second;
+	uint64_t events;
+};
+
+/*
+ * Every sample of the ring begins with eight bytes: the slot that the event behind it
+ * belongs to, or QP_SAMPLE_NOTICE, and behind it is a struct qp_notice.
+ */
+#define QP_SAMPLE_NOTICE     (1ULL << 63)
+#define QP_NOTICE_PATH_BYTES 1024 /* what the kernel gives, TRACE_CGROUP_PATH_LEN */
+
+enum qp_notice_kind {
+	QP_NOTICE_MADE = 1,  /* a folder whose parent is in `parents` */
+	QP_NOTICE_GONE = 2,  /* a tracked group was removed */
+	QP_NOTICE_EMPTY = 3, /* the last process left a tracked group and those below it */
+	QP_NOTICE_FILLED = 4,
+};
+
+struct qp_notice {
+	uint32_t kind;
+	uint32_t slot; /* 0 when MADE found none left */
+	uint64_t cgroup_id;
+	char path[QP_NOTICE_PATH_BYTES]; /* MADE only, with its NUL, below the hierarchy's root */
 };
 
 #endif

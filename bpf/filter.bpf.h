@@ -9,11 +9,14 @@
 
 /*
  * The last answer on each CPU, so that a task outside pays for one comparison. One word
- * holds group, generation and answer: a preempting task can overwrite it, never tear it. CPUs
+ * holds group, generation and slot: a preempting task can overwrite it, never tear it. CPUs
  * beyond QP_CACHE_CPUS look the group up each time.
  */
-#define CACHE_ID_BITS	      47
-#define CACHE_GENERATION_MASK 0xffff
+#define CACHE_ID_BITS	      40
+#define CACHE_SLOT_BITS	      11
+#define CACHE_GENERATION_MASK 0x1fff
+
+_Static_assert(QP_SLOTS_MAX < 1 << CACHE_SLOT_BITS, "a slot fits into the cache's word");
 
 struct group_cache group_caches[QP_CACHE_CPUS] __weak = {};
 
@@ -24,7 +27,7 @@ static __always_inline u64 task_cgroup_id(struct task_struct *task)
 
 struct group_walk {
 	u64 css;
-	bool found;
+	u32 slot;
 };
 
 static long group_step(u32 index, struct group_walk *w)
@@ -33,42 +36,52 @@ static long group_step(u32 index, struct group_walk *w)
 	u64 cgroup = w->css - bpf_core_field_offset(struct cgroup, self);
 	u64 id = KREAD(struct kernfs_node, KPTR(struct cgroup, cgroup, kn), id);
 
-	if (bpf_map_lookup_elem(&groups, &id)) {
-		w->found = true;
+	u32 *slot = bpf_map_lookup_elem(&groups, &id);
+
+	if (slot) {
+		w->slot = *slot;
 		return 1;
 	}
 	w->css = KPTR(struct cgroup_subsys_state, w->css, parent);
 	return !w->css;
 }
 
-/* Whether the group of that css, or one above it, is tracked. */
-static __noinline bool group_lookup(u64 css)
+/* The slot of that css's group, or of the nearest one above it that is tracked. */
+static __noinline u32 group_lookup(u64 css)
 {
 	struct group_walk w = {.css = css};
 
 	bpf_loop(CGROUP_DEPTH_MAX, group_step, &w, 0);
-	return w.found;
+	return w.slot;
 }
 
-static __always_inline bool task_is_tracked(struct task_struct *task)
+/* 0 when the task is not recorded. */
+static __always_inline u32 task_slot(struct task_struct *task)
 {
 	struct cgroup *cgroup = task->cgroups->dfl_cgrp;
 	u64 id = cgroup->kn->id;
 	u32 cpu = bpf_get_smp_processor_id();
-	u64 key = id << 17 | (u64)(groups_generation & CACHE_GENERATION_MASK) << 1;
+	u64 key = id << (64 - CACHE_ID_BITS) | (u64)(groups_generation & CACHE_GENERATION_MASK)
+						       << CACHE_SLOT_BITS;
 	bool cacheable = cpu < QP_CACHE_CPUS && id >> CACHE_ID_BITS == 0;
-	bool tracked;
+	u32 slot;
 
 	if (cacheable) {
 		u64 word = group_caches[cpu & (QP_CACHE_CPUS - 1)].word;
 
-		if ((word & ~1ULL) == key)
-			return word & 1;
+		if ((word & ~(u64)((1 << CACHE_SLOT_BITS) - 1)) == key)
+			return word & ((1 << CACHE_SLOT_BITS) - 1);
 	}
-	tracked = group_lookup((u64)cgroup + bpf_core_field_offset(struct cgroup, self));
+	slot = group_lookup((u64)cgroup + bpf_core_field_offset(struct cgroup, self));
+	slot &= (1 << CACHE_SLOT_BITS) - 1;
 	if (cacheable)
-		group_caches[cpu & (QP_CACHE_CPUS - 1)].word = key | tracked;
-	return tracked;
+		group_caches[cpu & (QP_CACHE_CPUS - 1)].word = key | slot;
+	return slot;
+}
+
+static __always_inline bool task_is_tracked(struct task_struct *task)
+{
+	return task_slot(task) != 0;
 }
 
 #endif

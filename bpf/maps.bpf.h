@@ -7,14 +7,34 @@
 #include "bpf/core.bpf.h"
 #include "bpf/counters.h"
 
-/* Groups being recorded. Key: kernel id of a cgroup v2 folder. The collector adds; entries
- * live as long as the collector. */
+/* Groups being recorded, each with its slot. Key: kernel id of a cgroup v2 folder. The
+ * collector adds and deletes; on_cgroup_mkdir adds what the collector may want. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, QP_GROUPS_MAX);
+	__uint(max_entries, QP_SLOTS_MAX);
 	__type(key, u64);
-	__type(value, u8);
+	__type(value, u32);
 } groups __weak SEC(".maps");
+
+/* Slots that no one has. The collector fills it, takes and gives back; so does
+ * on_cgroup_mkdir. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, QP_SLOTS_MAX);
+	__type(value, u32);
+} free_slots __weak SEC(".maps");
+
+/*
+ * Folders in which groups that the collector wants can be made. Bit k of the value: those
+ * k + 1 levels below. The collector adds what there is, on_cgroup_mkdir what comes;
+ * on_cgroup_rmdir deletes.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, QP_PARENTS_MAX);
+	__type(key, u64);
+	__type(value, u32);
+} parents __weak SEC(".maps");
 
 /* What a task is in the middle of. Made by the fork that makes the task, or at its first
  * call in a group; the kernel frees it with the task. */
@@ -48,8 +68,12 @@ struct {
 	__uint(max_entries, QP_RING_BYTES);
 } events __weak SEC(".maps");
 
-/* System calls by ABI and number, QP_NR_CNT for each ABI; the last of an ABI's slots takes
- * numbers that are out of range. Counted here whether recorded or not. */
+/*
+ * System calls by ABI and number, QP_NR_CNT for each ABI; the last of an ABI's takes
+ * numbers that are out of range. Counted here whether recorded or not. This one is for a
+ * collector of one slot; more slots than one would make it too large (32 KiB a slot and
+ * CPU), so they are counted in slot_call_counts. The collector makes the other one small.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, QP_ABI_CNT *QP_NR_CNT);
@@ -57,10 +81,28 @@ struct {
 	__type(value, u64);
 } call_counts __weak SEC(".maps");
 
-/* Key 0: this CPU's accounting of records. */
+/* The same by QP_CALL_KEY. The collector takes a slot's entries out when its log ends; a
+ * call that finds the map full is in the slot's `syscalls` only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, QP_CALL_KEYS_MAX);
+	__type(key, u32);
+	__type(value, u64);
+} slot_call_counts __weak SEC(".maps");
+
+/* Key: a slot. Set by the kernel side alone; for the bound on events per second. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, QP_SLOTS_MAX + 1);
+	__type(key, u32);
+	__type(value, struct qp_rate);
+} rates __weak SEC(".maps");
+
+/* Key: a slot. Each CPU's accounting of its records. The collector makes it smaller, and
+ * clears what it gives back. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, QP_SLOTS_MAX + 1);
 	__type(key, u32);
 	__type(value, struct qp_cpu_counters);
 } cpu_counters __weak SEC(".maps");
@@ -82,6 +124,7 @@ struct scratch {
 	u32 ns_tid;
 	u64 address; /* see address_of() */
 	u64 wake;    /* this record is to wake the reader */
+	u64 slot;    /* stands before the data in the ring */
 	u8 data[QP_EVENT_BYTES_MAX + SCRATCH_TAIL];
 };
 
@@ -119,10 +162,20 @@ __u32 wake_pending __weak = 0;
 /* Counts the changes of `groups`; the collector raises it after each. */
 __u32 groups_generation __weak = 0;
 
+/* Notices that did not fit into the ring, folders and groups that found no place: the
+ * collector then looks for itself. */
+__u32 notices_lost __weak = 0;
+
 /* No record and no count any more; set by the collector before it reads the counters. */
 __u32 stopped __weak = 0;
 
 /* The ring's size divided by four: filled further, a record wakes the reader. */
 const volatile __u64 wake_bytes __weak = QP_RING_BYTES / 4;
+
+/* Whether there are several slots. */
+const volatile bool many_slots __weak = false;
+
+/* The events of a slot in one second, 0: without bound. */
+const volatile __u64 rate_max __weak = 0;
 
 #endif

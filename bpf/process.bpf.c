@@ -9,18 +9,25 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct task_state *mine, *its;
 	struct qp_fork *body;
 	struct scratch *s;
+	u32 slot;
 
-	if (stopped || (!task_is_tracked(parent) && !task_is_tracked(child)))
+	if (stopped)
+		return 0;
+	/* A clone into a group from outside is of the child's group. */
+	slot = task_slot(parent);
+	if (!slot)
+		slot = task_slot(child);
+	if (!slot)
 		return 0;
 	its = bpf_task_storage_get(&task_states, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	mine = task_state_get(bpf_get_current_task_btf());
 	if (!its || !mine) {
-		record_lost(QP_EVENT_FORK);
+		record_lost_in(slot, QP_EVENT_FORK);
 		return 0;
 	}
 	its->phase = PHASE_NEWBORN;
 	task_state_number(its, child);
-	s = scratch_take(QP_EVENT_FORK, sizeof(*body), mine);
+	s = scratch_take_in(slot, QP_EVENT_FORK, sizeof(*body), mine);
 	if (!s)
 		return 0;
 	body = scratch_body(s);

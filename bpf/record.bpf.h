@@ -10,8 +10,9 @@
 
 #define STRING_BYTES_MAX QP_PATH_BYTES_MAX /* of a string from the task, with its NUL */
 
-/* One record that could not be built. */
+/* One record that could not be built: of the current task, or of a slot. */
 int record_lost(u32 type);
+int record_lost_in(u32 slot, u32 type);
 
 /* Writes the header, copies the record to the ring, gives the scratch space back. */
 int record_emit(struct scratch *s, u32 type);

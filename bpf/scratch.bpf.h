@@ -3,12 +3,13 @@
 #ifndef QP_BPF_SCRATCH_BPF_H
 #define QP_BPF_SCRATCH_BPF_H
 
+#include "bpf/filter.bpf.h"
 #include "bpf/record.bpf.h"
 
 /* A free scratch space of this CPU with an empty body of @body_len bytes (a multiple of
  * 8); NULL when all are in use: the record is then counted as lost. */
-static __always_inline struct scratch *scratch_take(u32 type, u32 body_len,
-						    const struct task_state *state)
+static __always_inline struct scratch *scratch_take_in(u32 slot, u32 type, u32 body_len,
+						       const struct task_state *state)
 {
 	u32 first = bpf_get_smp_processor_id() * QP_SCRATCH_SLOTS;
 
@@ -20,12 +21,20 @@ static __always_inline struct scratch *scratch_take(u32 type, u32 body_len,
 		s->pos = sizeof(struct qp_event) + body_len;
 		s->flags = 0;
 		s->wake = 0;
+		s->slot = slot;
 		s->ns_tgid = state->ns_tgid;
 		s->ns_tid = state->ns_tid;
 		return s;
 	}
-	record_lost(type);
+	record_lost_in(slot, type);
 	return NULL;
+}
+
+/* The same for a record of the current task's group. */
+static __always_inline struct scratch *scratch_take(u32 type, u32 body_len,
+						    const struct task_state *state)
+{
+	return scratch_take_in(task_slot(bpf_get_current_task_btf()), type, body_len, state);
 }
 
 /* Reads the numbers that the state keeps. An exec from a thread changes them. */

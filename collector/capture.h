@@ -6,6 +6,7 @@
 #include "bpf/counters.h"
 #include "collector/collector.h"
 #include "collector/enters.h"
+#include "collector/groups.h"
 #include "collector/resolve.h"
 
 #include <bpf/libbpf.h>
@@ -20,8 +21,15 @@ struct delivery {
 	uint64_t *by_cpu;   /* of cpu_cnt */
 	uint64_t *last_seq; /* highest of each CPU */
 	uint64_t by_type[QP_TYPES_MAX];
-	uint64_t malformed; /* records that contradict their own header */
-	uint64_t unlogged;  /* read, but the log refused them */
+	uint64_t unlogged; /* read, but the log refused them */
+};
+
+/* One slot's share: what is counted and logged by itself. */
+struct slot {
+	struct delivery delivery;
+	struct roots roots;
+	struct log_writer *log; /* borrowed; NULL: its events are dropped */
+	int log_error;		/* the first */
 };
 
 struct collector {
@@ -29,16 +37,23 @@ struct collector {
 	struct ring_buffer *ring;
 	int epoll_fd;
 	int timer_fd;
-	struct roots roots;
 	uint32_t cpu_cnt;
+	uint32_t slots_cnt;
+	struct slot **slots;	 /* by number, of slots_cnt + 1; those that no one keeps are NULL */
 	struct bpf_link **links; /* of the cgroup hooks, for all groups */
 	size_t link_cnt;
-	struct delivery delivery;
 	struct enters *enters;
-	struct log_writer *log; /* during a drain */
-	uint64_t drained;	/* records of this drain */
-	int log_error;		/* the first of this drain */
+	uint64_t malformed; /* samples that contradict their own header */
+	uint64_t drained;   /* records of this drain */
+	collector_notice_fn on_notice;
+	void *notice_context;
 };
+
+/* The one slot of a collector that is not asked for more. */
+#define SLOT_ONLY 1
+
+struct slot *slot_new(uint32_t cpu_cnt);
+void slot_free(struct slot *slot);
 
 /* The samples' callback of the ring; @context is the collector. */
 int drain_sample(void *context, void *data, size_t len);
@@ -49,6 +64,16 @@ int capture_load(struct collector *collector, const struct collector_options *op
 
 /* Attaches the tracepoint programs, unless they are already. */
 int capture_attach(struct collector *collector, struct qp_error *err);
+
+/* Attaches the programs that see groups come and go. */
+int capture_attach_groups(struct collector *collector, struct qp_error *err);
+
+/* Counters of one slot: those of its calls and of its events. */
+int slot_count_calls(struct collector *collector, uint32_t slot, json_t *counters);
+int slot_count_events(struct collector *collector, uint32_t slot, json_t *counters);
+
+/* The kernel id of the cgroup folder @fd. 0 or -errno. */
+int cgroup_id(int fd, uint64_t *ret_id);
 
 /* Adds the hooks of @skel to the group; they go with the collector. */
 int capture_attach_group(struct collector *collector, int cgroup_fd, struct qp_error *err);

@@ -51,14 +51,19 @@ static int reader_open(struct collector *collector)
 	return rc ? rc : watch(collector, events_fd, EPOLLIN | EPOLLET);
 }
 
-static int memory_allocate(struct collector *collector)
+static int memory_allocate(struct collector *collector, const struct collector_options *options)
 {
-	collector->delivery.by_cpu = calloc(collector->cpu_cnt, sizeof(uint64_t));
-	collector->delivery.last_seq = calloc(collector->cpu_cnt, sizeof(uint64_t));
+	bool many = options && options->many_groups;
+
+	collector->slots_cnt = many ? QP_SLOTS_MAX : 1;
+	collector->slots = calloc(collector->slots_cnt + 1, sizeof(struct slot *));
 	collector->enters = enters_new();
-	return collector->delivery.by_cpu && collector->delivery.last_seq && collector->enters
-		       ? 0
-		       : -ENOMEM;
+	if (!collector->slots || !collector->enters)
+		return -ENOMEM;
+	if (many)
+		return 0;
+	collector->slots[SLOT_ONLY] = slot_new(collector->cpu_cnt);
+	return collector->slots[SLOT_ONLY] ? 0 : -ENOMEM;
 }
 
 int collector_open(const struct collector_options *options, struct collector **ret_collector,
@@ -73,9 +78,8 @@ int collector_open(const struct collector_options *options, struct collector **r
 	if (!collector)
 		return -ENOMEM;
 	collector->epoll_fd = collector->timer_fd = -1;
-	collector->roots = ROOTS_NONE;
 	collector->cpu_cnt = cpus;
-	rc = memory_allocate(collector);
+	rc = memory_allocate(collector, options);
 	if (!rc)
 		rc = capture_load(collector, options, err);
 	if (rc)
@@ -88,7 +92,7 @@ int collector_open(const struct collector_options *options, struct collector **r
 }
 
 /* A cgroup's kernel id is its folder's file handle (kernfs). */
-static int cgroup_id(int fd, uint64_t *ret_id)
+int cgroup_id(int fd, uint64_t *ret_id)
 {
 	union {
 		struct file_handle handle;
@@ -105,7 +109,7 @@ static int cgroup_id(int fd, uint64_t *ret_id)
 int collector_track(struct collector *collector, int cgroup_fd, uint64_t *ret_id,
 		    struct qp_error *err)
 {
-	uint8_t one = 1;
+	uint32_t slot = SLOT_ONLY;
 	uint64_t id;
 	/* An attachment needs more than an O_PATH descriptor. */
 	_cleanup_close_ int fd = openat(cgroup_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -117,13 +121,11 @@ int collector_track(struct collector *collector, int cgroup_fd, uint64_t *ret_id
 	rc = cgroup_id(fd, &id);
 	if (rc)
 		return qp_error_set(err, rc, "cannot tell the cgroup's id: %s", strerror(-rc));
-	rc = capture_attach(collector, err);
-	if (!rc)
-		rc = capture_attach_group(collector, fd, err);
+	rc = capture_attach_group(collector, fd, err);
 	if (rc)
 		return rc;
-	rc = bpf_map__update_elem(collector->skel->maps.groups, &id, sizeof(id), &one, sizeof(one),
-				  BPF_ANY);
+	rc = bpf_map__update_elem(collector->skel->maps.groups, &id, sizeof(id), &slot,
+				  sizeof(slot), BPF_ANY);
 	if (rc)
 		return qp_error_set(err, rc, "cannot track more than %d cgroups", QP_GROUPS_MAX);
 	__atomic_add_fetch(&collector->skel->bss->groups_generation, 1, __ATOMIC_SEQ_CST);
@@ -133,7 +135,7 @@ int collector_track(struct collector *collector, int cgroup_fd, uint64_t *ret_id
 
 int collector_set_root(struct collector *collector, int root_fd)
 {
-	return roots_give(&collector->roots, root_fd);
+	return roots_give(&collector->slots[SLOT_ONLY]->roots, root_fd);
 }
 
 int collector_fd(const struct collector *collector)
@@ -160,9 +162,9 @@ void collector_free(struct collector *collector)
 		close(collector->epoll_fd);
 	if (collector->timer_fd >= 0)
 		close(collector->timer_fd);
-	roots_close(&collector->roots);
-	free(collector->delivery.by_cpu);
-	free(collector->delivery.last_seq);
+	for (uint32_t i = 0; collector->slots && i <= collector->slots_cnt; i++)
+		slot_free(collector->slots[i]);
+	free(collector->slots);
 	enters_free(collector->enters);
 	free(collector);
 }

@@ -17,7 +17,8 @@ struct collector;
 
 struct collector_options {
 	uint32_t ring_bytes; /* a power of two; 0: the default, 32 MiB */
-	bool attach_late;    /* at the first collector_track: a spare costs the host nothing */
+	bool many_groups;    /* for collector/groups.h in place of collector_track() */
+	uint64_t rate_max;   /* events per second of a group, 0: without bound */
 };
 
 /*

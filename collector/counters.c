@@ -59,30 +59,71 @@ static void add(json_t *object, const char *key, uint64_t n)
 	json_object_set_new(object, key, json_integer(old + (json_int_t)n));
 }
 
-static int count_calls(struct collector *collector, json_t *counters)
+/* How often the call was made, of all CPUs. 0 or -errno. With many slots, the entry goes. */
+static int count_of(struct collector *collector, uint32_t slot, uint32_t index, uint64_t *per_cpu,
+		    uint64_t *ret_n)
+{
+	size_t size = collector->cpu_cnt * sizeof(uint64_t);
+	uint32_t key = QP_CALL_KEY(slot, 0, index);
+	uint64_t n = 0;
+	int rc;
+
+	if (collector->slots_cnt == 1)
+		rc = bpf_map__lookup_elem(collector->skel->maps.call_counts, &index, sizeof(index),
+					  per_cpu, size, 0);
+	else
+		rc = bpf_map__lookup_and_delete_elem(collector->skel->maps.slot_call_counts, &key,
+						     sizeof(key), per_cpu, size, 0);
+	for (uint32_t cpu = 0; !rc && cpu < collector->cpu_cnt; cpu++)
+		n += per_cpu[cpu];
+	*ret_n = n;
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/* @known: how many there are of the slot in all, where that is counted apart; the search
+ * ends when they are found, and what has no place in the map is `other`. */
+static int count_calls(struct collector *collector, uint32_t slot, uint64_t known, json_t *counters)
 {
 	_cleanup_free_ uint64_t *per_cpu = calloc(collector->cpu_cnt, sizeof(uint64_t));
 	json_t *calls = json_object();
 	uint64_t total = 0;
-	int rc;
 
 	if (json_object_set_new(counters, "calls", calls) < 0 || !per_cpu)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < QP_ABI_CNT * QP_NR_CNT; i++) {
-		uint64_t n = 0;
+	for (uint32_t i = 0; i < QP_ABI_CNT * QP_NR_CNT && total < known; i++) {
+		uint64_t n;
 		char buf[32];
+		int rc = count_of(collector, slot, i, per_cpu, &n);
 
-		rc = bpf_map__lookup_elem(collector->skel->maps.call_counts, &i, sizeof(i), per_cpu,
-					  collector->cpu_cnt * sizeof(uint64_t), 0);
 		if (rc)
 			return rc;
-		for (uint32_t cpu = 0; cpu < collector->cpu_cnt; cpu++)
-			n += per_cpu[cpu];
 		if (n)
 			add(calls, call_name(i / QP_NR_CNT, i % QP_NR_CNT, buf, sizeof(buf)), n);
 		total += n;
 	}
+	if (known != UINT64_MAX && known > total) {
+		add(calls, "other", known - total);
+		total = known;
+	}
 	return json_object_set_new(counters, "syscalls", json_integer((json_int_t)total));
+}
+
+int slot_count_calls(struct collector *collector, uint32_t slot, json_t *counters)
+{
+	_cleanup_free_ struct qp_cpu_counters *cpus =
+		calloc(collector->cpu_cnt, sizeof(struct qp_cpu_counters));
+	uint64_t known = 0;
+	int rc;
+
+	if (!cpus)
+		return -ENOMEM;
+	if (collector->slots_cnt == 1)
+		return count_calls(collector, slot, UINT64_MAX, counters);
+	rc = bpf_map__lookup_elem(collector->skel->maps.cpu_counters, &slot, sizeof(slot), cpus,
+				  collector->cpu_cnt * sizeof(struct qp_cpu_counters), 0);
+	for (uint32_t cpu = 0; !rc && cpu < collector->cpu_cnt; cpu++)
+		known += cpus[cpu].syscalls;
+	return rc ? rc : count_calls(collector, slot, known, counters);
 }
 
 static json_t *balance(uint64_t produced, uint64_t delivered)
@@ -96,21 +137,20 @@ static json_t *balance(uint64_t produced, uint64_t delivered)
  * ring was full, the log refused it, or it still lies in the ring. The kernel numbers
  * records and counts them apart; should the two differ, the larger one is believed.
  */
-static int count_events(struct collector *collector, json_t *counters)
+int slot_count_events(struct collector *collector, uint32_t slot, json_t *counters)
 {
 	_cleanup_free_ struct qp_cpu_counters *cpus =
 		calloc(collector->cpu_cnt, sizeof(struct qp_cpu_counters));
-	const struct delivery *delivery = &collector->delivery;
+	const struct delivery *delivery = &collector->slots[slot]->delivery;
 	json_t *by_cpu = json_array(), *by_type = json_array();
 	uint64_t produced = 0, delivered = 0, types[QP_TYPES_MAX] = {0};
-	uint32_t zero = 0;
 	int rc;
 
 	json_object_set_new(counters, "byCpu", by_cpu);
 	json_object_set_new(counters, "byType", by_type);
 	if (!cpus)
 		return -ENOMEM;
-	rc = bpf_map__lookup_elem(collector->skel->maps.cpu_counters, &zero, sizeof(zero), cpus,
+	rc = bpf_map__lookup_elem(collector->skel->maps.cpu_counters, &slot, sizeof(slot), cpus,
 				  collector->cpu_cnt * sizeof(struct qp_cpu_counters), 0);
 	if (rc)
 		return rc;
@@ -149,9 +189,9 @@ int collector_counters(struct collector *collector, json_t **ret_counters)
 		return -ENOMEM;
 	/* From here nothing is recorded or counted, so that the numbers stay in balance. */
 	__atomic_store_n(&collector->skel->bss->stopped, 1, __ATOMIC_SEQ_CST);
-	rc = count_calls(collector, counters);
+	rc = slot_count_calls(collector, SLOT_ONLY, counters);
 	if (!rc)
-		rc = count_events(collector, counters);
+		rc = slot_count_events(collector, SLOT_ONLY, counters);
 	if (rc)
 		return rc;
 	*ret_counters = json_pack("{s:O}", "counters", counters);

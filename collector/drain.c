@@ -9,6 +9,8 @@
 #include "capture.skel.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -25,7 +27,8 @@ static bool is_whole(const struct collector *collector, const struct qp_event *e
 	       event->seq;
 }
 
-static void resolve_call(struct collector *collector, const struct qp_event *event)
+static void resolve_call(struct collector *collector, struct slot *slot,
+			 const struct qp_event *event)
 {
 	_cleanup_free_ struct qp_event *enter = enters_take(collector->enters, event->tid);
 	const struct qp_call *call = event_body(event, sizeof(*call));
@@ -39,42 +42,65 @@ static void resolve_call(struct collector *collector, const struct qp_event *eve
 		    entered->entered_ns != call->entered_ns)
 			free(steal_ptr(enter));
 	}
-	resolve_event(event, enter, &collector->roots, collector->log);
+	resolve_event(event, enter, &slot->roots, slot->log);
+}
+
+/* A record that reached its slot: logged, or counted as one that could not be. */
+static void take_event(struct collector *collector, struct slot *slot, const struct qp_event *event)
+{
+	struct delivery *delivery = &slot->delivery;
+	int rc = log_writer_append(slot->log, LOG_RECORD_EVENT, event, event->len);
+
+	if (rc) {
+		if (!slot->log_error)
+			slot->log_error = rc;
+		delivery->unlogged++;
+		return;
+	}
+	delivery->by_cpu[event->cpu]++;
+	delivery->by_type[event->type]++;
+	if (event->seq > delivery->last_seq[event->cpu])
+		delivery->last_seq[event->cpu] = event->seq;
+	if (event->type == QP_EVENT_ENTER)
+		enters_put(collector->enters, event);
+	else if (event->type == QP_EVENT_CALL)
+		resolve_call(collector, slot, event);
+	else
+		roots_note(&slot->roots, event);
+}
+
+static void take_notice(struct collector *collector, const struct qp_notice *notice, size_t len)
+{
+	size_t bare = offsetof(struct qp_notice, path);
+	bool whole = len == sizeof(*notice) && memchr(notice->path, '\0', sizeof(notice->path));
+
+	if (len >= bare && notice->slot <= collector->slots_cnt && collector->on_notice &&
+	    (notice->kind == QP_NOTICE_MADE ? whole : len == bare))
+		collector->on_notice(collector->notice_context, notice);
+	else
+		collector->malformed++;
 }
 
 int drain_sample(void *context, void *data, size_t len)
 {
 	struct collector *collector = context;
-	const struct qp_event *event = data;
-	int rc;
+	const struct qp_event *event = (const void *)((const char *)data + sizeof(uint64_t));
+	uint64_t number = len >= sizeof(number) ? *(const uint64_t *)data : 0;
 
-	if (!is_whole(collector, event, len)) {
-		collector->delivery.malformed++;
-		return 0;
-	}
-	rc = log_writer_append(collector->log, LOG_RECORD_EVENT, data, len);
-	if (rc) {
-		if (!collector->log_error)
-			collector->log_error = rc;
-		collector->delivery.unlogged++;
-		return 0;
-	}
-	collector->delivery.by_cpu[event->cpu]++;
-	collector->delivery.by_type[event->type]++;
-	if (event->seq > collector->delivery.last_seq[event->cpu])
-		collector->delivery.last_seq[event->cpu] = event->seq;
-	if (event->type == QP_EVENT_ENTER)
-		enters_put(collector->enters, event);
-	else if (event->type == QP_EVENT_CALL)
-		resolve_call(collector, event);
-	else
-		roots_note(&collector->roots, event);
+	if (number == QP_SAMPLE_NOTICE)
+		take_notice(collector, (const void *)event, len - sizeof(number));
+	else if (!number || number > collector->slots_cnt ||
+		 !is_whole(collector, event, len - sizeof(number)))
+		collector->malformed++;
+	else if (collector->slots[number] && collector->slots[number]->log)
+		take_event(collector, collector->slots[number], event);
 	return ++collector->drained < DRAIN_RECORDS_MAX ? 0 : DRAIN_ENOUGH;
 }
 
 int collector_drain(struct collector *collector, struct log_writer *log)
 {
 	struct epoll_event ignored[4];
+	struct slot *only = collector->slots_cnt == 1 ? collector->slots[SLOT_ONLY] : NULL;
 	uint64_t expirations;
 	int rc;
 
@@ -84,12 +110,16 @@ int collector_drain(struct collector *collector, struct log_writer *log)
 	if (read(collector->timer_fd, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN)
 		return -errno;
 	__atomic_store_n(&collector->skel->bss->wake_pending, 0, __ATOMIC_SEQ_CST);
-	collector->log = log;
-	collector->log_error = 0;
+	if (only) {
+		only->log = log;
+		only->log_error = 0;
+	}
 	collector->drained = 0;
 	rc = ring_buffer__consume(collector->ring);
-	collector->log = NULL;
-	if (collector->log_error)
-		return collector->log_error;
+	if (only) {
+		only->log = NULL;
+		if (only->log_error)
+			return only->log_error;
+	}
 	return rc < 0 && rc != DRAIN_ENOUGH ? rc : 0;
 }

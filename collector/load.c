@@ -62,18 +62,29 @@ static int settings_fill(struct capture_bpf *skel, struct qp_error *err)
 	return 0;
 }
 
+static bool has_capability(cap_t caps, cap_value_t capability)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+
+	return caps && cap_get_flag(caps, capability, CAP_EFFECTIVE, &value) == 0 &&
+	       value == CAP_SET;
+}
+
+/* Programs on tracepoints take CAP_BPF and CAP_PERFMON, those on sockets CAP_NET_ADMIN. */
 static int may_load(struct qp_error *err)
 {
 	cap_t caps = cap_get_proc();
-	cap_flag_value_t value = CAP_CLEAR;
+	bool may = has_capability(caps, CAP_SYS_ADMIN) ||
+		   (has_capability(caps, CAP_BPF) && has_capability(caps, CAP_PERFMON) &&
+		    has_capability(caps, CAP_NET_ADMIN));
 
-	if (caps) {
-		cap_get_flag(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE, &value);
+	if (caps)
 		cap_free(caps);
-	}
-	if (value == CAP_SET)
+	if (may)
 		return 0;
-	return qp_error_set(err, -EPERM, "loading kernel programs needs root: run qp with sudo");
+	return qp_error_set(err, -EPERM,
+			    "loading kernel programs needs root (run it with sudo), or the "
+			    "capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN");
 }
 
 static int load_error(int rc, struct qp_error *err)
@@ -88,6 +99,29 @@ static int load_error(int rc, struct qp_error *err)
 		"the kernel does not take the capture programs (%s): Linux 6.1 or newer "
 		"is needed",
 		strerror(-rc));
+}
+
+/* What only one of the two uses takes no memory in the other. */
+static void sizes_set(struct collector *collector, const struct collector_options *options,
+		      uint32_t ring_bytes)
+{
+	struct capture_bpf *skel = collector->skel;
+	bool many = options && options->many_groups;
+
+	bpf_map__set_max_entries(skel->maps.events, ring_bytes);
+	bpf_map__set_max_entries(skel->maps.scratches, collector->cpu_cnt * QP_SCRATCH_SLOTS);
+	bpf_map__set_max_entries(skel->maps.cpu_counters, collector->slots_cnt + 1);
+	bpf_map__set_max_entries(skel->maps.rates, collector->slots_cnt + 1);
+	skel->rodata->many_slots = many;
+	skel->rodata->rate_max = options ? options->rate_max : 0;
+	bpf_map__set_max_entries(many ? skel->maps.call_counts : skel->maps.slot_call_counts, 1);
+	if (many)
+		return;
+	bpf_map__set_max_entries(skel->maps.parents, 1);
+	bpf_map__set_max_entries(skel->maps.free_slots, 1);
+	bpf_program__set_autoload(skel->progs.on_cgroup_mkdir, false);
+	bpf_program__set_autoload(skel->progs.on_cgroup_rmdir, false);
+	bpf_program__set_autoload(skel->progs.on_cgroup_populated, false);
 }
 
 int capture_load(struct collector *collector, const struct collector_options *options,
@@ -112,31 +146,21 @@ int capture_load(struct collector *collector, const struct collector_options *op
 	if (rc)
 		return rc;
 	skel->rodata->wake_bytes = ring_bytes / 4;
-	bpf_map__set_max_entries(skel->maps.events, ring_bytes);
-	bpf_map__set_max_entries(skel->maps.scratches, collector->cpu_cnt * QP_SCRATCH_SLOTS);
+	sizes_set(collector, options, ring_bytes);
 	rc = capture_bpf__load(skel);
 	if (rc)
 		return load_error(rc, err);
-	return options && options->attach_late ? 0 : capture_attach(collector, err);
+	return capture_attach(collector, err);
 }
 
-int capture_attach(struct collector *collector, struct qp_error *err)
+struct attachment {
+	struct bpf_program *program;
+	struct bpf_link **link;
+};
+
+static int attach_all(const struct attachment *attached, size_t cnt, struct qp_error *err)
 {
-	struct capture_bpf *skel = collector->skel;
-	/* The hooks of cgroups stay out: capture_bpf__attach() would need their folder. */
-	struct {
-		struct bpf_program *program;
-		struct bpf_link **link;
-	} attached[] = {
-		{skel->progs.on_fork, &skel->links.on_fork},
-		{skel->progs.on_exec, &skel->links.on_exec},
-		{skel->progs.on_exit, &skel->links.on_exit},
-		{skel->progs.on_sys_enter, &skel->links.on_sys_enter},
-		{skel->progs.on_sys_exit, &skel->links.on_sys_exit},
-	};
-	for (size_t i = 0; i < sizeof(attached) / sizeof(attached[0]); i++) {
-		if (*attached[i].link)
-			continue;
+	for (size_t i = 0; i < cnt; i++) {
 		*attached[i].link = bpf_program__attach(attached[i].program);
 		if (!*attached[i].link)
 			return qp_error_set(err, -errno, "cannot attach %s: %s",
@@ -144,6 +168,33 @@ int capture_attach(struct collector *collector, struct qp_error *err)
 					    strerror(errno));
 	}
 	return 0;
+}
+
+int capture_attach_groups(struct collector *collector, struct qp_error *err)
+{
+	struct capture_bpf *skel = collector->skel;
+	const struct attachment attached[] = {
+		{skel->progs.on_cgroup_mkdir, &skel->links.on_cgroup_mkdir},
+		{skel->progs.on_cgroup_rmdir, &skel->links.on_cgroup_rmdir},
+		{skel->progs.on_cgroup_populated, &skel->links.on_cgroup_populated},
+	};
+
+	return attach_all(attached, sizeof(attached) / sizeof(attached[0]), err);
+}
+
+int capture_attach(struct collector *collector, struct qp_error *err)
+{
+	struct capture_bpf *skel = collector->skel;
+	/* The hooks of cgroups stay out: capture_bpf__attach() would need their folder. */
+	const struct attachment attached[] = {
+		{skel->progs.on_fork, &skel->links.on_fork},
+		{skel->progs.on_exec, &skel->links.on_exec},
+		{skel->progs.on_exit, &skel->links.on_exit},
+		{skel->progs.on_sys_enter, &skel->links.on_sys_enter},
+		{skel->progs.on_sys_exit, &skel->links.on_sys_exit},
+	};
+
+	return attach_all(attached, sizeof(attached) / sizeof(attached[0]), err);
 }
 
 int capture_attach_group(struct collector *collector, int cgroup_fd, struct qp_error *err)

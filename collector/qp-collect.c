@@ -40,7 +40,7 @@ struct session {
 	bool failed;
 };
 
-static const struct collector_options spare_options = {.attach_late = true};
+static const struct collector_options spare_options = {0};
 
 DEFINE_CLEANUP(glob, glob_t *, globfree);
 
