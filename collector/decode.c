@@ -5,6 +5,8 @@
 
 #include "collector/decode_state.h"
 
+#include "rules/secretscan.h"
+
 #include <string.h>
 
 static void decoder_free(struct decoder *d)
@@ -72,7 +74,8 @@ static int decoder_new(struct decoder **ret_decoder)
 		r = sequences_new(&d->sequences);
 	d->facts.sinkhole_log = json_array();
 	d->facts.errors = json_array();
-	if (r < 0 || !d->facts.sinkhole_log || !d->facts.errors)
+	d->facts.log_hits = json_array();
+	if (r < 0 || !d->facts.sinkhole_log || !d->facts.errors || !d->facts.log_hits)
 		return -ENOMEM;
 	maps_init(d);
 	*ret_decoder = steal_ptr(d);
@@ -124,10 +127,31 @@ static int take_event(struct decoder *d, const struct log_record *record)
 			  record->len);
 }
 
+/* Whether the log itself holds what looks like a credential: where and what kind, not which. */
+static int scan_record(struct decoder *d, const struct log_record *record)
+{
+	const char *pattern = secretscan_text((const char *)record->payload, record->len);
+	const char *type = log_record_name((enum log_record_type)record->type);
+
+	d->records++;
+	if (!pattern)
+		return 0;
+	d->facts.log_has_secret = true;
+	if (json_array_size(d->facts.log_hits) >= SECRETSCAN_HITS_MAX)
+		return 0;
+	return json_array_append_new(d->facts.log_hits,
+				     json_pack("{s:I, s:s?, s:s}", "record", (json_int_t)d->records,
+					       "type", type, "pattern", pattern))
+		       ? -ENOMEM
+		       : 0;
+}
+
 static int take_record(struct decoder *d, const struct log_record *record)
 {
-	int r;
+	int r = scan_record(d, record);
 
+	if (r < 0)
+		return r;
 	if (d->has_trailer)
 		d->after_trailer = true;
 	if (record->type == LOG_RECORD_EVENT)

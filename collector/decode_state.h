@@ -96,7 +96,7 @@ struct decoder {
 	/* The stream. */
 	struct order *order;
 	struct sequences *sequences;
-	uint64_t events, last_ns;
+	uint64_t records, events, last_ns;
 	uint64_t malformed;
 	bool has_trailer, after_trailer;
 	char trace_reason[256]; /* why kernel-trace is not ok; "" while it is */

@@ -11,6 +11,7 @@ void run_facts_clear(struct run_facts *facts)
 		facts->load,	 facts->end,	      facts->teardown, facts->sinkhole_end,
 		facts->packages, facts->decoys,	      facts->rules,    facts->trailer,
 		facts->errors,	 facts->sinkhole_log, facts->roles,    facts->processes,
+		facts->log_hits,
 	};
 
 	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)

@@ -8,6 +8,8 @@
 
 #include "rules/observation.h"
 
+#include <stdbool.h>
+
 /* One completeness marker, in the order of the receipt. */
 enum marker {
 	MARKER_HEARTBEAT,      /* instrumentation-heartbeat */
@@ -40,6 +42,8 @@ struct run_facts {
 	json_t *trailer;
 	json_t *sinkhole_log; /* array of the sinkhole's records, without ready and end */
 	json_t *errors;	      /* array of the parts that failed */
+	json_t *log_hits;     /* array: {"record", "type", "pattern"}: credentials in the log */
+	bool log_has_secret;  /* also when that array is full */
 	json_t *roles;	   /* {"stagePid", "npmPid", "harnessPid", "scanPid"}, null where unknown */
 	json_t *processes; /* array: {"pid", "ppid", "actor", "exe", "argv", ...} */
 	uint64_t processes_total; /* those that are not among them too */

@@ -209,7 +209,9 @@ static int scan_set(json_t *receipt, const struct run_facts *facts)
 	if (r)
 		return r;
 	member_set(receipt, "secretScan",
-		   json_pack("{s:o, s:o}", "sandbox", receipt_sandbox_scan(facts), "receipt", scan),
+		   json_pack("{s:o, s:o, s:{s:b, s:o}}", "sandbox", receipt_sandbox_scan(facts),
+			     "receipt", scan, "log", "pass", !facts->log_has_secret, "hits",
+			     facts->log_hits ? json_incref(facts->log_hits) : json_array()),
 		   &r);
 	return r;
 }
