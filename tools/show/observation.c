@@ -183,14 +183,13 @@ static void who_print(FILE *out, const json_t *observation)
 	fputc(' ', out);
 }
 
-void observation_describe(FILE *out, const json_t *observation)
+void observation_deed(FILE *out, const json_t *observation)
 {
 	const char *kind = member_text(observation, "kind");
 	const char *outcome = member_text(observation, "outcome");
 	const char *err = member_text(observation, "errno");
 	const struct description *description = description_find(kind);
 
-	who_print(out, observation);
 	if (description) {
 		fprintf(out, "%s ", description->verb);
 		description->describe(out, observation);
@@ -206,4 +205,10 @@ void observation_describe(FILE *out, const json_t *observation)
 		text_print(out, err);
 		fputc(']', out);
 	}
+}
+
+void observation_describe(FILE *out, const json_t *observation)
+{
+	who_print(out, observation);
+	observation_deed(out, observation);
 }

@@ -24,6 +24,9 @@ void summary_print(FILE *out, const json_t *receipt, const struct summary_option
  */
 void observation_describe(FILE *out, const json_t *observation);
 
+/* The same without who did it. */
+void observation_deed(FILE *out, const json_t *observation);
+
 /* Prints text of a receipt: control characters as '?', cut with an ellipsis at a bound. */
 void text_print(FILE *out, const char *text);
 
