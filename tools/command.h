@@ -44,5 +44,6 @@ int cmd_keygen(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 
 #endif

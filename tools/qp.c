@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{"keygen", "make a pair of keys to sign receipts with", cmd_keygen},
 	{"rules", "check a rule file, or explain a receipt's verdict", cmd_rules},
 	{"doctor", "say what this host can do, and how to mend what lacks", cmd_doctor},
+	{"bench", "measure what observing costs on this host", cmd_bench},
 };
 
 #define COMMANDS_CNT (sizeof(commands) / sizeof(commands[0]))

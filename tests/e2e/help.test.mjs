@@ -8,7 +8,7 @@ import { build, qp } from './lib/qp.mjs';
 test('qp --help names every command and the exit codes', () => {
   const run = qp(['--help']);
   assert.equal(run.code, 0);
-  for (const name of ['run', 'exec', 'replay', 'show', 'diff', 'log', 'rules', 'doctor']) {
+  for (const name of ['run', 'exec', 'replay', 'show', 'diff', 'log', 'rules', 'doctor', 'bench']) {
     assert.match(run.stdout, new RegExp(`^  ${name}\\b`, 'm'));
     const help = qp([name, '--help']);
     assert.equal(help.code, 0, name);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// qp bench measures; whether it is fast enough is nothing that a test can tell.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { assertNoTraces, qp } from './lib/qp.mjs';
+
+const hasStrace = spawnSync('strace', ['-V']).status === 0;
+
+test('one round of getppid gives a number for every way of watching', { skip: !hasStrace && 'strace is not installed' }, async () => {
+  const run = qp(['bench', '--rounds', '1', 'getppid', '--json', '--quiet']);
+  assert.equal(run.code, 0, run.stderr);
+  assert.equal(run.stderr, '');
+  const report = JSON.parse(run.stdout);
+  assert.equal(report.schema, 'qp-bench/1');
+  assert.equal(report.hostBefore.load.length, 3);
+  assert.equal(report.benchmarks.length, 1);
+  const [bench] = report.benchmarks;
+  assert.equal(bench.benchmark, 'getppid');
+  assert.equal(bench.rounds, 1);
+  const names = bench.series.map((series) => series.name);
+  assert.deepEqual(names, ['untraced', 'observed', 'observed, lost', 'outside, attached', 'strace -f', 'strace -f, one CPU']);
+  for (const series of bench.series.filter(({ unit }) => unit === 'ns')) {
+    assert.equal(series.values.length, 1);
+    assert.ok(series.median > 0, series.name);
+    assert.ok(series.min <= series.median && series.median <= series.max);
+    assert.equal(series.ratioTo, 'untraced');
+  }
+  assert.equal(bench.series[0].ratio, 1);
+  await assertNoTraces();
+});
+
+test('a benchmark nobody knows, and a count that is none', () => {
+  const unknown = qp(['bench', 'getpid']);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /no benchmark 'getpid'/);
+  assert.equal(qp(['bench', '--rounds', '0', 'getppid']).code, 2);
+  const help = qp(['bench', '--help']);
+  assert.equal(help.code, 0);
+  for (const name of ['getppid', 'open-close', 'fork-exec', 'outside', 'flood', 'attach', 'sandbox', 'run', 'replay']) {
+    assert.match(help.stdout, new RegExp(`^  ${name} `, 'm'));
+  }
+});
