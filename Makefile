@@ -181,9 +181,10 @@ run-fuzz: $(addprefix $(B)/fuzz_,$(FUZZERS))
 			-artifact_prefix=$(B)/ $(B)/corpus/$$f tests/fuzz/corpus/$$f || exit 1; \
 	done
 
-$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(LIBSINK)
+$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(LIBSINK) $(call OBJ,$(wildcard base/*.c))
 	$(call say,FUZZ,$<)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fsanitize=fuzzer -MMD -MP -o $@ $< $(LIBSINK) $(LDFLAGS)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fsanitize=fuzzer -MMD -MP -o $@ $< \
+		$(LIBSINK) $(filter %.o,$^) $(LDFLAGS) $(PC_LIBS)
 
 # ---- Upkeep ---------------------------------------------------------------------------
 FORMATTED := $(shell git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^vmlinux/')

@@ -47,6 +47,8 @@ struct collector {
 	uint64_t drained;   /* records of this drain */
 	collector_notice_fn on_notice;
 	void *notice_context;
+	collector_watch_fn watch; /* or NULL */
+	void *watch_context;
 };
 
 /* The one slot of a collector that is not asked for more. */

@@ -138,6 +138,12 @@ int collector_set_root(struct collector *collector, int root_fd)
 	return roots_give(&collector->slots[SLOT_ONLY]->roots, root_fd);
 }
 
+void collector_set_watch(struct collector *collector, collector_watch_fn look, void *context)
+{
+	collector->watch = look;
+	collector->watch_context = context;
+}
+
 int collector_fd(const struct collector *collector)
 {
 	return collector->epoll_fd;

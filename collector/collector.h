@@ -40,6 +40,14 @@ int collector_track(struct collector *collector, int cgroup_fd, uint64_t *ret_id
  * an O_PATH descriptor that the collector duplicates. */
 int collector_set_root(struct collector *collector, int root_fd);
 
+/* Looks at an event that was just put into @log, and may append what it makes of it. 0 or
+ * the log's error. */
+typedef int (*collector_watch_fn)(void *context, const void *event, size_t len,
+				  struct log_writer *log);
+
+/* From now on @look is asked about every event. */
+void collector_set_watch(struct collector *collector, collector_watch_fn look, void *context);
+
 /* A descriptor to poll for reading; call collector_drain when it is ready. */
 int collector_fd(const struct collector *collector);
 

@@ -27,6 +27,7 @@ static void decoder_free(struct decoder *d)
 		if (d->enters.entries[i].key)
 			free((void *)(uintptr_t)d->enters.entries[i].value);
 	map_clear(&d->enters);
+	decoy_uses_clear(d);
 	for (size_t i = 0; i < d->resolved.size; i++)
 		if (d->resolved.entries[i].key)
 			free((void *)(uintptr_t)d->resolved.entries[i].value);
@@ -48,6 +49,7 @@ DEFINE_CLEANUP(decoder, struct decoder *, decoder_free);
 static void maps_init(struct decoder *d)
 {
 	map_init(&d->enters, d->seed, ENTERS_MAX);
+	map_init(&d->decoy_uses, d->seed, RESOLVED_WAITING_MAX);
 	map_init(&d->resolved, d->seed, RESOLVED_WAITING_MAX);
 	map_init(&d->symlinks, d->seed, SYMLINKS_MAX);
 	map_init(&d->seen, d->seed, SEEN_MAX);

@@ -83,6 +83,8 @@ int record_observe_alone(struct decoder *d, const json_t *record)
 	if (r < 0)
 		return r;
 	r = set_alone(d, &o, record);
+	if (r == 0)
+		r = decoys_found_set(&o, record);
 	if (r < 0) {
 		observation_clear(&o);
 		return r;

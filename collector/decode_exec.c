@@ -53,6 +53,8 @@ static int spawn_observe(struct decoder *d, const struct step *step)
 	if (r < 0)
 		return r;
 	r = spawn_fill(&observation, step);
+	if (r == 0)
+		r = decoy_use_take(d, step->event, &observation);
 	if (r < 0) {
 		observation_clear(&observation);
 		return r;
@@ -207,5 +209,7 @@ int decode_exec(struct decoder *d, const struct step *step)
 	r = attribute(d, process);
 	if (r == 0 && by_package)
 		r = spawn_observe(d, step);
+	if (r == 0 && !by_package)
+		r = decoy_use_take(d, step->event, NULL);
 	return r < 0 || !by_package ? r : brought_check_exec(d, step);
 }

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define FLOW_OBSERVATIONS_MAX 64 /* of one flow; what the rest sent is added to the last */
+/* Of one flow; what the rest sent is added to the last, unless a decoy was in it. */
+#define FLOW_OBSERVATIONS_MAX 64
 
 /* The name that the sinkhole answered with that address, or NULL. */
 static const char *name_of_address(const struct decoder *d, const char *address)
@@ -128,6 +129,8 @@ static int dns_observe(struct decoder *d, const struct flow *flow, const json_t 
 		       const char *name)
 {
 	struct observation o;
+	json_t *record;
+	size_t i;
 	int r = flow_begin(d, flow, OBSERVATION_NET_DNS, &o);
 
 	if (r < 0)
@@ -137,6 +140,12 @@ static int dns_observe(struct decoder *d, const struct flow *flow, const json_t 
 	    text_set(&o.proto, flow->protocol == IPPROTO_TCP ? "tcp" : "udp") < 0 ||
 	    observation_set(&o, "queries", questions_about(list, name)) < 0)
 		r = -ENOMEM;
+	json_array_foreach ((json_t *)list, i, record) {
+		const char *its = json_member_text(record, "name");
+
+		if (r == 0 && its && !strcmp(its, name))
+			r = decoys_found_set(&o, record);
+	}
 	return flow_finish(d, flow, &o, r);
 }
 
@@ -190,6 +199,10 @@ static int udp_observe(struct decoder *d, const struct flow *flow)
 	    observation_set(&o, "bytes",
 			    json_integer(other ? bytes : (json_int_t)flow->sent_bytes)) < 0)
 		r = -ENOMEM;
+	json_array_foreach (flow->records, i, record) {
+		if (r == 0 && strcmp(record_type(record), "dns") != 0)
+			r = decoys_found_set(&o, record);
+	}
 	return flow_finish(d, flow, &o, r);
 }
 
@@ -243,6 +256,8 @@ static int tcp_observe_one(struct decoder *d, const struct flow *flow, const jso
 		return r;
 	if (record) {
 		r = tcp_record_set(&o, record);
+		if (r == 0)
+			r = decoys_found_set(&o, record);
 	} else if (flow->sent_bytes) {
 		/* Nothing that stays on this host has left it. */
 		if (!endpoint_is_loopback(&flow->to))
@@ -277,14 +292,14 @@ static int tcp_observe(struct decoder *d, const struct flow *flow)
 			return r;
 		if (strcmp(record_type(record), "tcp") != 0)
 			continue;
-		if (++cnt < FLOW_OBSERVATIONS_MAX) {
+		if (++cnt < FLOW_OBSERVATIONS_MAX || json_object_get(record, "decoys")) {
 			r = tcp_observe_one(d, flow, record, false);
 		} else {
 			last = record;
 			more_payload |= carries_payload(record);
 		}
 	}
-	if (r < 0 || (cnt && cnt < FLOW_OBSERVATIONS_MAX))
+	if (r < 0 || (cnt && !last))
 		return r;
 	if (!cnt && !flow->connected)
 		return 0;

@@ -111,7 +111,7 @@ static int join_record(struct decoder *d, const struct map *index, json_t *recor
 		snprintf(d->sinkhole_reason, sizeof(d->sinkhole_reason),
 			 "more than %d records of one flow: the rest are not told of one by one",
 			 FLOW_RECORDS_MAX);
-		return 0;
+		return json_object_get(record, "decoys") ? record_observe_alone(d, record) : 0;
 	}
 	return json_array_append(flow->records, record) < 0 ? -ENOMEM : 0;
 }

@@ -78,6 +78,9 @@ json_t *questions_about(const json_t *list, const char *name);
 /* What the sinkhole saw of a TCP connection. 0 or -ENOMEM. */
 int tcp_record_set(struct observation *o, const json_t *record);
 
+/* Adds the record's `decoys` and `decoyEncodings` to the observation's. 0 or -ENOMEM. */
+int decoys_found_set(struct observation *observation, const json_t *record);
+
 /* Calls that a hook announced and that never returned: they are taken to be on their way. */
 void flows_settle(struct decoder *d);
 

@@ -94,6 +94,9 @@ static int take_sinkhole(struct decoder *d, json_t *object)
 	if (type && !strcmp(type, "end"))
 		return 0;
 	d->sinkhole_records++;
+	if (json_is_true(json_object_get(object, "unsearched")))
+		snprintf(d->sinkhole_reason, sizeof(d->sinkhole_reason),
+			 "something was sent that could not be searched for decoys to its end");
 	if (json_array_size(d->facts.sinkhole_log) < SINKHOLE_RECORDS_MAX)
 		return json_array_append(d->facts.sinkhole_log, object) < 0 ? -ENOMEM : 0;
 	snprintf(d->sinkhole_reason, sizeof(d->sinkhole_reason),
@@ -172,6 +175,8 @@ static int take_object(struct decoder *d, const struct log_record *record, json_
 		return take_sinkhole(d, object);
 	case LOG_RECORD_RESOLVED:
 		return resolved_put(d, object);
+	case LOG_RECORD_DECOY_USE:
+		return decoy_use_put(d, object);
 	case LOG_RECORD_PHASE:
 		return take_phase(d, record, object);
 	case LOG_RECORD_DOWNLOAD:

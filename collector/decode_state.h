@@ -111,12 +111,13 @@ struct decoder {
 	struct phase_state phases[PHASES_MAX];
 
 	/* Paths. */
-	struct map enters;   /* tid -> struct enter * */
-	struct map resolved; /* cpu, seq, role -> struct resolved * */
-	struct map symlinks; /* path -> struct symlink * */
-	struct map seen;     /* process, kind, path -> index + 1, or 0 when not listed */
-	struct map doubted;  /* a path that was there after its removal -> index + 1 */
-	struct map written;  /* inode or path that the package wrote -> 1 */
+	struct map enters;     /* tid -> struct enter * */
+	struct map decoy_uses; /* cpu, seq -> json_t * */
+	struct map resolved;   /* cpu, seq, role -> struct resolved * */
+	struct map symlinks;   /* path -> struct symlink * */
+	struct map seen;       /* process, kind, path -> index + 1, or 0 when not listed */
+	struct map doubted;    /* a path that was there after its removal -> index + 1 */
+	struct map written;    /* inode or path that the package wrote -> 1 */
 	bool written_full, symlinks_full;
 	uint64_t scan_budget; /* entries that may still be looked at for moved folders */
 	uint64_t area_listed;
@@ -213,6 +214,13 @@ static inline void cleanup_place(struct place *place)
 {
 	place_clear(place);
 }
+/* `decoy-use` records wait for their event. */
+int decoy_use_put(struct decoder *d, json_t *record);
+/* What is known of @event goes into *observation; NULL: it is dropped. */
+int decoy_use_take(struct decoder *d, const struct kernel_event *event,
+		   struct observation *observation);
+void decoy_uses_clear(struct decoder *d);
+
 int resolved_put(struct decoder *d, json_t *record);
 void resolved_drop(struct decoder *d, const struct step *step);
 

@@ -57,6 +57,11 @@ static void take_event(struct collector *collector, struct slot *slot, const str
 		delivery->unlogged++;
 		return;
 	}
+	if (collector->watch) {
+		rc = collector->watch(collector->watch_context, event, event->len, slot->log);
+		if (rc && !slot->log_error)
+			slot->log_error = rc;
+	}
 	delivery->by_cpu[event->cpu]++;
 	delivery->by_type[event->type]++;
 	if (event->seq > delivery->last_seq[event->cpu])

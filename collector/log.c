@@ -68,6 +68,8 @@ const char *log_record_name(enum log_record_type type)
 		return "sinkhole-end";
 	case LOG_RECORD_DECOYS:
 		return "decoys";
+	case LOG_RECORD_DECOY_USE:
+		return "decoy-use";
 	case LOG_RECORD_TRAILER:
 		return "trailer";
 	}

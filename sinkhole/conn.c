@@ -37,8 +37,11 @@ static void conn_close(struct conn *conn)
 	close(conn->watch.fd);
 	conn->watch.fd = -1;
 	conn->dead = true;
-	conns->memory -= conn->cap;
+	conns->memory -= conn->cap + conn->scan_memory;
 	conns->cnt--;
+	decoy_scan_end(&conn->scan);
+	decoy_scan_end(&conn->body_scan);
+	conn->scan_memory = 0;
 	free(conn->buf);
 	conn->buf = NULL;
 	conn->len = conn->cap = 0;
@@ -114,7 +117,8 @@ static void conn_ready(struct watch *watch)
 		if (conn->recorded && !conn->bytes)
 			conn->t = record_now();
 		conn->bytes += (uint64_t)n;
-		conn_feed(conn, conns->scratch, (size_t)n);
+		if (conn_search(conn, conns->scratch, (size_t)n))
+			conn_feed(conn, conns->scratch, (size_t)n);
 	}
 	if (conn->dead)
 		return;
@@ -169,7 +173,7 @@ static void memory_limit(struct conns *conns)
 		struct conn *largest = NULL, *conn;
 
 		TAILQ_FOREACH(conn, &conns->idle, idle_entry)
-		if (!largest || conn->cap > largest->cap)
+		if (!largest || conn->cap + conn->scan_memory > largest->cap + largest->scan_memory)
 			largest = conn;
 		if (!largest)
 			return;
@@ -203,6 +207,30 @@ bool conn_append(struct conn *conn, const char *bytes, size_t len)
 	conn->len = needed;
 	memory_limit(conn->conns);
 	return !conn->dead;
+}
+
+void conn_account(struct conn *conn)
+{
+	size_t held = decoy_scan_memory(&conn->scan) + decoy_scan_memory(&conn->body_scan);
+
+	conn->conns->memory += held;
+	conn->conns->memory -= conn->scan_memory;
+	conn->scan_memory = held;
+}
+
+bool conn_search(struct conn *conn, const char *bytes, size_t len)
+{
+	decoy_scan_feed(&conn->scan, conn->conns->resolver->decoys, bytes, len, true);
+	conn_account(conn);
+	memory_limit(conn->conns);
+	return !conn->dead;
+}
+
+void conn_body_end(struct conn *conn)
+{
+	decoy_scan_end(&conn->body_scan);
+	memset(&conn->body_scan, 0, sizeof(conn->body_scan));
+	conn_account(conn);
 }
 
 void conn_consume(struct conn *conn, size_t n)

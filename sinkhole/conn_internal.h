@@ -42,6 +42,8 @@ struct conn {
 	uint64_t broken_bytes;	 /* after HTTP broke */
 	struct tls_hello *hello; /* once it was whole */
 	uint64_t after_hello;
+	struct decoy_scan scan, body_scan; /* of all that came; of the body at hand */
+	size_t scan_memory;		   /* of both */
 	uint64_t linger_until_ms;
 	TAILQ_ENTRY(conn) idle_entry, linger_entry;
 };
@@ -52,7 +54,7 @@ struct conns {
 	int epoll_fd;
 	struct resolver *resolver;
 	size_t max, cnt;
-	size_t memory;		     /* of all buffers */
+	size_t memory;		     /* of all buffers and scans */
 	struct conn_queue idle;	     /* longest silent first */
 	struct conn_queue lingering; /* soonest due first */
 	struct conn_queue dead;
@@ -61,6 +63,15 @@ struct conns {
 
 /* Appends to the buffer, which may drop other connections. False when this one had to go. */
 bool conn_append(struct conn *conn, const char *bytes, size_t len);
+
+/* Looks for decoys in what was received. May drop connections, even this one: false then. */
+bool conn_search(struct conn *conn, const char *bytes, size_t len);
+
+/* Brings the books up to date with what the scans hold. */
+void conn_account(struct conn *conn);
+
+/* Forgets the body at hand. */
+void conn_body_end(struct conn *conn);
 
 /* Drops the first @n buffered bytes. */
 void conn_consume(struct conn *conn, size_t n);

@@ -68,12 +68,21 @@ static bool http_broken(struct conn *conn, const char *why, size_t head_len)
 	return go_over(conn, CONN_HTTP_BROKEN);
 }
 
+static void on_body_data(void *context, const char *bytes, size_t len)
+{
+	struct conn *conn = context;
+
+	decoy_scan_feed(&conn->body_scan, conn->conns->resolver->decoys, bytes, len, true);
+	conn_account(conn);
+}
+
 static void http_answer(struct conn *conn)
 {
 	bool keep = http_keeps_open(&conn->head);
 
 	http_reply(conn, "403 Forbidden", forbidden_page, keep);
 	conn_record(conn, conn->len - conn->head.length, false);
+	conn_body_end(conn);
 	conn_consume(conn, conn->head.length);
 	memset(&conn->head, 0, sizeof(conn->head));
 	conn->state = CONN_SNIFF;
@@ -110,6 +119,8 @@ static bool http_head_step(struct conn *conn)
 		return false;
 	conn->state = CONN_HTTP_BODY;
 	http_body_init(&conn->body, &conn->head);
+	conn->body.data = on_body_data;
+	conn->body.context = conn;
 	if (conn->head.expect_continue && !conn->head.http10 && conn->len == conn->head.length)
 		conn_send(conn, go_on, sizeof(go_on) - 1);
 	return true;

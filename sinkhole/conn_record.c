@@ -79,6 +79,25 @@ void record_tcp_none(struct resolver *resolver, const struct timespec *t,
 	record_write(resolver->log, &record);
 }
 
+/* What was found in the connection's bytes, and in names in which a value may be split. */
+static void decoy_members(struct record *record, struct conn *conn, const char *protocol)
+{
+	const struct decoys *decoys = conn->conns->resolver->decoys;
+	struct decoy_hits hits = conn->scan.hits;
+
+	hits.labels |= conn->body_scan.hits.labels;
+	hits.ways |= conn->body_scan.hits.ways;
+	if (protocol[0] == 't')
+		decoys_search_name(decoys, (const char *)conn->hello->sni, conn->hello->sni_len,
+				   &hits);
+	if (protocol[0] == 'h' && conn->head.has_host)
+		decoys_search_name(decoys, conn->buf + conn->head.host.offset, conn->head.host.len,
+				   &hits);
+	record_decoys(record, decoys, &hits, conn->scan.unsearched || conn->body_scan.unsearched);
+	conn->scan.hits = (struct decoy_hits){};
+	conn->scan.unsearched = false;
+}
+
 void conn_record(struct conn *conn, size_t leftover, bool early)
 {
 	struct resolver *resolver = conn->conns->resolver;
@@ -95,6 +114,7 @@ void conn_record(struct conn *conn, size_t leftover, bool early)
 
 		record_bytes(&record, "firstBytes", shown ? conn->buf : "", shown);
 	}
+	decoy_members(&record, conn, protocol);
 	if (early)
 		record_set(&record, "early", json_true());
 	record_write(resolver->log, &record);

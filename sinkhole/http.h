@@ -72,6 +72,9 @@ struct http_body {
 	 * framing itself does not count. */
 	uint64_t payload;
 	const char *why;
+	/* Called with the data, without its framing, as it comes; NULL: nobody is. */
+	void (*data)(void *context, const char *bytes, size_t len);
+	void *context;
 };
 
 /* The body that follows @head, which was DONE. */

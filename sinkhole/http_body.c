@@ -151,7 +151,11 @@ enum http_result http_body_feed(struct http_body *body, const char *bytes, size_
 			break;
 		if (body->state == HTTP_BODY_LENGTH || body->state == HTTP_BODY_TO_END ||
 		    body->state == HTTP_BODY_CHUNK) {
-			pos += data_take(body, len - pos);
+			size_t taken = data_take(body, len - pos);
+
+			if (body->data && taken)
+				body->data(body->context, bytes + pos, taken);
+			pos += taken;
 			continue;
 		}
 		result = framing_char(body, bytes[pos]);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define RECEIVE_BYTES (8 * 1024 * 1024)
-#define READ_SIZE     65536
+#define READ_SIZE     (128 * 1024)
 
 DEFINE_CLEANUP(nfnl_log, struct nfnl_log *, nfnl_log_put);
 

@@ -10,8 +10,9 @@
 
 #include <stdint.h>
 
-/* Bytes of a packet that the log copies: every header, and what a record shows of it. */
-#define NFT_LOG_BYTES 512
+/* Bytes of a packet that the log copies: all, so that it can be searched; nfnetlink_log
+ * takes no more. */
+#define NFT_LOG_BYTES 65531
 
 /*
  * Logged to NFLOG @group: the first packet of each TCP connection, each UDP datagram to a

@@ -29,7 +29,7 @@
 
 struct settings {
 	const char *netns;
-	uint64_t pid, netns_fd, user;
+	uint64_t pid, netns_fd, user, decoys_fd;
 	const char *out;
 	bool ipv4_only;
 	struct link_config link;
@@ -87,6 +87,9 @@ static int settings_read(int argc, char **argv, struct settings *settings, bool 
 		 "the next hop it sees (default: 2001:db8:17:4::1)", 0, 0, NULL},
 		{"ipv4-only", OPTION_FLAG, &settings->ipv4_only, NULL, "give the sandbox no IPv6",
 		 0, 0, NULL},
+		{"decoys-fd", OPTION_NUMBER, &settings->decoys_fd, "N",
+		 "look for the values of this JSON object, read from descriptor N", 0, INT_MAX,
+		 NULL},
 		{"user", OPTION_NUMBER, &settings->user, "ID",
 		 "user and group to become (default: 65534)", 1, UINT32_MAX - 1, NULL},
 		{},
@@ -162,8 +165,21 @@ static int network_setup(struct settings *settings, struct qp_error *err)
 	return r;
 }
 
-static int service_setup(struct settings *settings, struct record_log *log, pid_t parent,
-			 struct service **ret_service, struct qp_error *err)
+/* What is to be looked for; nothing when no descriptor was named. */
+static int decoys_take(const struct settings *settings, struct decoys **ret_decoys,
+		       struct qp_error *err)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (settings->decoys_fd == NUMBER_UNSET)
+		return 0;
+	fd = (int)settings->decoys_fd;
+	return decoys_read(fd, ret_decoys, err);
+}
+
+static int service_setup(struct settings *settings, struct record_log *log,
+			 const struct decoys *decoys, pid_t parent, struct service **ret_service,
+			 struct qp_error *err)
 {
 	_cleanup_service_ struct service *service = NULL;
 	struct listeners listeners = {-1, -1, -1, -1, 0, 0};
@@ -175,8 +191,8 @@ static int service_setup(struct settings *settings, struct record_log *log, pid_
 	if (r == 0)
 		r = listeners_open(settings->link.address6 != NULL, &listeners, err);
 	if (r == 0)
-		r = service_new(&listeners, signals, log, descriptors - OWN_DESCRIPTORS, &service,
-				err);
+		r = service_new(&listeners, signals, log, decoys, descriptors - OWN_DESCRIPTORS,
+				&service, err);
 	if (r == 0)
 		r = nft_install(SERVICE_NFLOG_GROUP, listeners.tcp_port, listeners.udp_port, err);
 	/* The time zone and the seed of jansson's hashes come from files; none can be opened
@@ -211,9 +227,11 @@ int main(int argc, char **argv)
 		.pid = NUMBER_UNSET,
 		.netns_fd = NUMBER_UNSET,
 		.user = DEFAULT_USER,
+		.decoys_fd = NUMBER_UNSET,
 		.link = {"eth0", "10.23.4.17/24", "10.23.4.1", "2001:db8:17:4::11/64",
 			 "2001:db8:17:4::1"},
 	};
+	_cleanup_decoys_ struct decoys *decoys = NULL;
 	_cleanup_service_ struct service *service = NULL;
 	_cleanup_close_ int out = -1;
 	pid_t parent = getppid();
@@ -235,7 +253,9 @@ int main(int argc, char **argv)
 		r = out_open(settings.out, &out, &err);
 	log.fd = out;
 	if (r == 0)
-		r = service_setup(&settings, &log, parent, &service, &err);
+		r = decoys_take(&settings, &decoys, &err);
+	if (r == 0)
+		r = service_setup(&settings, &log, decoys, parent, &service, &err);
 	if (r < 0) {
 		log_qp_error(&err);
 		return EXIT_UNABLE;

@@ -83,6 +83,17 @@ void record_flow(struct record *record, const struct endpoint *src, const struct
 	record_number(record, "dstPort", dst->port);
 }
 
+void record_decoys(struct record *record, const struct decoys *decoys,
+		   const struct decoy_hits *hits, bool unsearched)
+{
+	if (hits->labels) {
+		record_set(record, "decoys", decoys_labels(decoys, hits));
+		record_set(record, "decoyEncodings", decoys_ways(hits));
+	}
+	if (unsearched)
+		record_set(record, "unsearched", json_true());
+}
+
 /* A pipe that we inherit may be non-blocking; a reader that is slow is waited for. */
 static int line_write(int fd, const char *line, size_t len)
 {

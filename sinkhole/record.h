@@ -3,6 +3,7 @@
 #ifndef QP_SINKHOLE_RECORD_H
 #define QP_SINKHOLE_RECORD_H
 
+#include "base/decoy_scan.h"
 #include "sinkhole/endpoint.h"
 
 #include <jansson.h>
@@ -52,6 +53,11 @@ void record_bytes(struct record *record, const char *key, const void *bytes, siz
 
 /* The new JSON string that record_bytes would set, NULL for want of memory. */
 json_t *record_escaped(const void *bytes, size_t len);
+
+/* `decoys` and `decoyEncodings`, when there are hits; `unsearched` when not all of it could be
+ * looked through. */
+void record_decoys(struct record *record, const struct decoys *decoys,
+		   const struct decoy_hits *hits, bool unsearched);
 
 /* Writes the record as one line and frees it. 0, or log->error. */
 int record_write(struct record_log *log, struct record *record);

@@ -16,7 +16,7 @@ static uint8_t question_family(const struct dns_question *question)
 
 static void question_record(struct resolver *resolver, const struct dns_exchange *exchange,
 			    const struct dns_question *question, const struct endpoint *answer,
-			    size_t len)
+			    size_t len, struct decoy_hits hits)
 {
 	struct record record = record_begin("dns", &exchange->t);
 	char address[ENDPOINT_ADDRESS_SIZE];
@@ -27,6 +27,8 @@ static void question_record(struct resolver *resolver, const struct dns_exchange
 	record_number(&record, "qtype", question->type);
 	record_text(&record, "answer", answer ? endpoint_address(answer, address) : NULL);
 	record_number(&record, "bytes", len);
+	decoys_search_name(resolver->decoys, question->name, strlen(question->name), &hits);
+	record_decoys(&record, resolver->decoys, &hits, false);
 	record_write(resolver->log, &record);
 }
 
@@ -36,7 +38,9 @@ size_t resolver_answer(struct resolver *resolver, const struct dns_exchange *exc
 {
 	struct dns_answer answers[DNS_QUESTIONS_MAX] = {};
 	enum dns_rcode rcode = DNS_RCODE_NOERROR;
+	struct decoy_hits hits = {};
 
+	decoys_search(resolver->decoys, bytes, len, &hits);
 	for (size_t i = 0; i < query->questions_cnt; i++) {
 		const struct dns_question *question = &query->questions[i];
 		uint8_t family = question_family(question);
@@ -51,7 +55,7 @@ size_t resolver_answer(struct resolver *resolver, const struct dns_exchange *exc
 			answers[i].family = family;
 			memcpy(answers[i].address, address.address, sizeof(answers[i].address));
 		}
-		question_record(resolver, exchange, question, found ? &address : NULL, len);
+		question_record(resolver, exchange, question, found ? &address : NULL, len, hits);
 	}
 	return dns_reply_build(bytes, query, answers, rcode, buf, size);
 }

@@ -13,6 +13,7 @@
 struct resolver {
 	struct names *names; /* borrowed, as is the log */
 	struct record_log *log;
+	const struct decoys *decoys; /* to look for in everything; NULL: none */
 };
 
 /* Where a query came from and where it was going. */

@@ -70,6 +70,7 @@ static void packet_handle(void *context, const uint8_t *bytes, size_t len)
 {
 	struct service *service = context;
 	struct dns_exchange exchange = {.t = record_now(), .proto = "udp"};
+	struct decoy_hits hits = {};
 	struct packet packet;
 	struct record record;
 	char text[ENDPOINT_ADDRESS_SIZE];
@@ -97,6 +98,8 @@ static void packet_handle(void *context, const uint8_t *bytes, size_t len)
 	record_text(&record, "dstIp", endpoint_address(&packet.dst, text));
 	record_number(&record, "l4", packet.l4);
 	record_number(&record, "bytes", packet.bytes);
+	decoys_search(service->resolver.decoys, bytes, len, &hits);
+	record_decoys(&record, service->resolver.decoys, &hits, false);
 	record_write(service->log, &record);
 }
 
@@ -194,7 +197,8 @@ static int service_watch(struct service *service)
 }
 
 int service_new(const struct listeners *listeners, int signal_fd, struct record_log *log,
-		size_t conns_max, struct service **ret_service, struct qp_error *err)
+		const struct decoys *decoys, size_t conns_max, struct service **ret_service,
+		struct qp_error *err)
 {
 	_cleanup_service_ struct service *service = calloc(1, sizeof(*service));
 	int r;
@@ -209,7 +213,7 @@ int service_new(const struct listeners *listeners, int signal_fd, struct record_
 	service->log = log;
 	service->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	service->names = names_new();
-	service->resolver = (struct resolver){service->names, log};
+	service->resolver = (struct resolver){service->names, log, decoys};
 	service->udp.resolver = &service->resolver;
 	service->conns = conns_new(service->epoll_fd, &service->resolver, conns_max);
 	service->flows = flows_new();

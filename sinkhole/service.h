@@ -14,12 +14,13 @@
 struct service;
 
 /*
- * Takes over the descriptors of @listeners and @signal_fd, also on failure; @log is
- * borrowed. Opens what else is needed in the caller's network namespace. The ruleset comes
- * after it, so that no packet is logged unheard.
+ * Takes over the descriptors of @listeners and @signal_fd, also on failure; @log and @decoys,
+ * which may be NULL, are borrowed. Opens what else is needed in the caller's network namespace. The
+ * ruleset comes after it, so that no packet is logged unheard.
  */
 int service_new(const struct listeners *listeners, int signal_fd, struct record_log *log,
-		size_t conns_max, struct service **ret_service, struct qp_error *err);
+		const struct decoys *decoys, size_t conns_max, struct service **ret_service,
+		struct qp_error *err);
 void service_free(struct service *service);
 
 DEFINE_CLEANUP(service, struct service *, service_free);

@@ -26,11 +26,16 @@ static void plain_record(struct udp *udp, const struct dns_exchange *exchange,
 {
 	struct record record = record_begin("udp", &exchange->t);
 	size_t shown = len < RECORD_FIRST_BYTES ? len : RECORD_FIRST_BYTES;
+	struct decoy_hits hits = {};
+	bool searched;
 
 	record_flow(&record, &exchange->src, &exchange->dst);
 	record_text(&record, "dstName", names_find(udp->resolver->names, &exchange->dst));
 	record_number(&record, "bytes", bytes);
 	record_bytes(&record, "firstBytes", payload, shown);
+	searched = decoys_search(udp->resolver->decoys, payload, len, &hits);
+	record_decoys(&record, udp->resolver->decoys, &hits,
+		      udp->resolver->decoys && (!searched || len < bytes));
 	record_write(udp->resolver->log, &record);
 }
 

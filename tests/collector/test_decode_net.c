@@ -52,6 +52,29 @@ static void assert_marker(bool ok, const char *unmatched)
 		    unmatched);
 }
 
+Test(decode_net, a_decoy_that_left_is_told_of_by_its_label)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 443, 1, 0);
+	add_sinkhole("tcp", 4000, "203.0.113.7", 443,
+		     json_pack("{s:s, s:i, s:[s], s:[s, s]}", "protocol", "tls", "bytesReceived", 9,
+			       "decoys", "npm-token", "decoyEncodings", "base64", "escaped"));
+	exec_ends(s, 0, &facts);
+	assert_json(json_object_get(only(&facts, OBSERVATION_NET_TCP)->extra, "decoys"),
+		    "['npm-token']");
+	assert_json(json_object_get(only(&facts, OBSERVATION_NET_TCP)->extra, "decoyEncodings"),
+		    "['base64', 'escaped']");
+}
+
+Test(decode_net, what_could_not_be_searched_fails_the_marker)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 443, 1, 0);
+	add_sinkhole("tcp", 4000, "203.0.113.7", 443,
+		     json_pack("{s:s, s:i, s:b}", "protocol", "unknown", "bytesReceived", 9,
+			       "unsearched", 1));
+	exec_ends(s, 0, &facts);
+	cr_assert(!facts.markers[MARKER_SINKHOLE_LOG].ok);
+}
+
 Test(decode_net, a_connection_that_the_sinkhole_did_not_see_fails_the_marker)
 {
 	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 443, 1, 0);

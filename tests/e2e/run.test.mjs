@@ -80,11 +80,15 @@ test('netraw: rule f names all three destinations, and nothing was sent over TCP
   assertReplays(run);
 });
 
-test('thief: a stolen token that is posted means do-not-install', (t) => {
+test('thief: a stolen token that is posted is told by its label', (t) => {
   const run = receiptOf(t, ['run', 'fixture:thief']);
   assert.equal(run.code, 20, run.stderr);
-  assert.ok(ids(run.receipt).includes('d'));
-  assert.ok(ids(run.receipt).includes('b1'));
+  assert.deepEqual(ids(run.receipt), ['b1', 'c2', 'd', 'f']);
+  const [sent] = cited(run.receipt, 'c2');
+  assert.equal(sent.kind, 'net-tcp');
+  assert.deepEqual(sent.decoys, ['npm-token']);
+  assert.deepEqual(sent.decoyEncodings, ['plain']);
+  assertComplete(run.receipt);
   assertReplays(run);
 });
 

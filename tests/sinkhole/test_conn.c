@@ -1,114 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sinkhole/conn.h"
-#include "sinkhole/watch.h"
+#include "tests/sinkhole/bench.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-
-/* Connections over socket pairs, and the records that they left. */
-struct bench {
-	int epoll_fd, client;
-	struct record_log log;
-	struct resolver resolver;
-	struct conns *conns;
-	json_t *records; /* an array, after bench_read */
-};
-
-static void bench_open(struct bench *bench, size_t max)
-{
-	memset(bench, 0, sizeof(*bench));
-	bench->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	bench->log.fd = memfd_create("records", MFD_CLOEXEC);
-	bench->resolver = (struct resolver){names_new(), &bench->log};
-	bench->conns = conns_new(bench->epoll_fd, &bench->resolver, max);
-}
-
-/* A new connection from port @port to 203.0.113.7; returns the client's end. */
-static int bench_connect(struct bench *bench, uint16_t port, uint16_t dst_port)
-{
-	const uint8_t from[4] = {10, 23, 4, 17}, to[4] = {203, 0, 113, 7};
-	struct endpoint src = endpoint_make(AF_INET, from, port);
-	struct endpoint dst = endpoint_make(AF_INET, to, dst_port);
-	int ends[2];
-
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
-	cr_assert_eq(conns_add(bench->conns, ends[1], &src, &dst), 0);
-	bench->client = ends[0];
-	return ends[0];
-}
-
-static void bench_turn(struct bench *bench)
-{
-	struct epoll_event event;
-
-	while (epoll_wait(bench->epoll_fd, &event, 1, 0) == 1) {
-		struct watch *watch = event.data.ptr;
-
-		watch->ready(watch);
-		conns_bury(bench->conns);
-	}
-}
-
-static void bench_send(struct bench *bench, const void *bytes, size_t len, size_t piece)
-{
-	for (size_t at = 0; at < len; at += piece) {
-		size_t n = len - at < piece ? len - at : piece;
-
-		cr_assert_eq(send(bench->client, (const char *)bytes + at, n, MSG_NOSIGNAL),
-			     (ssize_t)n);
-		bench_turn(bench);
-	}
-}
-
-static void bench_end(struct bench *bench)
-{
-	close(bench->client);
-	bench_turn(bench);
-}
-
-static json_t *bench_read(struct bench *bench)
-{
-	static char text[1 << 20];
-	char *line, *rest = text;
-	ssize_t n;
-
-	conns_flush(bench->conns);
-	n = pread(bench->log.fd, text, sizeof(text) - 1, 0);
-	cr_assert_geq(n, 0);
-	text[n] = '\0';
-	bench->records = json_array();
-	while ((line = strsep(&rest, "\n")) && *line)
-		json_array_append_new(bench->records,
-				      json_loads(line, JSON_REJECT_DUPLICATES, NULL));
-	return bench->records;
-}
-
-static void bench_close(struct bench *bench)
-{
-	json_decref(bench->records);
-	conns_free(bench->conns);
-	names_free(bench->resolver.names);
-	close(bench->log.fd);
-	close(bench->epoll_fd);
-}
-
-/* The record of index @at has every member of the JSON object in @expected. */
-static void expect_record(json_t *records, size_t at, const char *expected)
-{
-	json_t *wanted = json_loads(expected, 0, NULL), *value;
-	json_t *record = json_array_get(records, at);
-	const char *key;
-
-	cr_assert_not_null(wanted, "%s", expected);
-	cr_assert_not_null(record, "no record %zu", at);
-	json_object_foreach (wanted, key, value)
-		cr_expect(json_equal(json_object_get(record, key), value), "%s of %s", key,
-			  json_dumps(record, JSON_COMPACT | JSON_SORT_KEYS));
-	json_decref(wanted);
-}
 
 /* One request and the next, two chunked ones between: whatever the cut, each byte is in the
  * record of its request. */

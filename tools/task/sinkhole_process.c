@@ -3,6 +3,7 @@
 #include "tools/task/sinkhole_process.h"
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "tools/derive.h"
 #include "tools/self.h"
 
@@ -18,8 +19,11 @@
 #define LINE_BYTES_MAX (1U << 20)
 #define START_MS       10000
 #define STOP_MS	       5000
-/* Descriptor of the namespace in the child. */
-#define NETNS_FD 3
+/* Descriptors of the namespace and of the decoys in the child. */
+#define NETNS_FD  3
+#define DECOYS_FD 4
+/* What a new pipe holds (pipe(7)): written whole before anyone reads. */
+#define DECOYS_BYTES_MAX 65536
 
 struct sinkhole {
 	pid_t pid;
@@ -43,7 +47,8 @@ pid_t sinkhole_pid(const struct sinkhole *sinkhole)
 }
 
 /* Only what is safe between fork and exec. */
-static void child_exec(const char *program, int netns_fd, int out_fd, const struct persona *persona)
+static void child_exec(const char *program, int netns_fd, int out_fd, int decoys_fd,
+		       const struct persona *persona)
 {
 	char address4[32], address6[64];
 	sigset_t none;
@@ -58,7 +63,10 @@ static void child_exec(const char *program, int netns_fd, int out_fd, const stru
 			      address6,
 			      "--gateway6",
 			      (char *)persona->gateway6,
+			      decoys_fd < 0 ? NULL : "--decoys-fd",
+			      "4",
 			      NULL};
+	int moved;
 
 	snprintf(address4, sizeof(address4), "%s/24", persona->address4);
 	snprintf(address6, sizeof(address6), "%s/64", persona->address6);
@@ -67,19 +75,49 @@ static void child_exec(const char *program, int netns_fd, int out_fd, const stru
 	/* A group of its own: the terminal's ^C is qp's to act on. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (dup2(out_fd, STDOUT_FILENO) < 0 ||
-	    (netns_fd == NETNS_FD ? fcntl(netns_fd, F_SETFD, 0) : dup2(netns_fd, NETNS_FD)) < 0)
+	/* Out of the way of the numbers that they are to have. */
+	netns_fd = fcntl(netns_fd, F_DUPFD_CLOEXEC, DECOYS_FD + 1);
+	moved = decoys_fd < 0 ? -1 : fcntl(decoys_fd, F_DUPFD_CLOEXEC, DECOYS_FD + 1);
+	if (dup2(out_fd, STDOUT_FILENO) < 0 || dup2(netns_fd, NETNS_FD) < 0 ||
+	    (decoys_fd >= 0 && dup2(moved, DECOYS_FD) < 0))
 		_exit(126);
 	execv(program, argv);
 	_exit(127);
 }
 
-static int spawn(struct sinkhole *sinkhole, const char *program, int netns_fd,
-		 const struct persona *persona, struct qp_error *err)
+/* The read end of a pipe that holds the decoys; -1 when there are none. */
+static int decoys_pipe(const json_t *decoys, int *ret_fd, struct qp_error *err)
 {
-	_cleanup_close_ int write_fd = -1;
-	int fds[2];
+	_cleanup_free_ char *text = decoys ? json_dumps(decoys, JSON_COMPACT) : NULL;
+	_cleanup_close_ int read_fd = -1, write_fd = -1;
+	int fds[2], r;
 
+	*ret_fd = -1;
+	if (!decoys)
+		return 0;
+	if (!text || strlen(text) > DECOYS_BYTES_MAX)
+		return qp_error_set(err, text ? -EMSGSIZE : -ENOMEM, "decoys: %s",
+				    text ? "too many" : "out of memory");
+	if (pipe2(fds, O_CLOEXEC))
+		return qp_error_set(err, -errno, "pipe: %s", strerror(errno));
+	read_fd = fds[0];
+	write_fd = fds[1];
+	r = write_all(write_fd, text, strlen(text));
+	explicit_bzero(text, strlen(text));
+	if (r)
+		return qp_error_set(err, r, "pipe: %s", strerror(-r));
+	*ret_fd = steal_fd(&read_fd);
+	return 0;
+}
+
+static int spawn(struct sinkhole *sinkhole, const char *program, int netns_fd,
+		 const struct persona *persona, const json_t *decoys, struct qp_error *err)
+{
+	_cleanup_close_ int write_fd = -1, decoys_fd = -1;
+	int fds[2], r = decoys_pipe(decoys, &decoys_fd, err);
+
+	if (r)
+		return r;
 	if (pipe2(fds, O_CLOEXEC))
 		return qp_error_set(err, -errno, "pipe: %s", strerror(errno));
 	sinkhole->fd = fds[0];
@@ -90,7 +128,7 @@ static int spawn(struct sinkhole *sinkhole, const char *program, int netns_fd,
 	if (sinkhole->pid < 0)
 		return qp_error_set(err, -errno, "fork: %s", strerror(errno));
 	if (!sinkhole->pid)
-		child_exec(program, netns_fd, write_fd, persona);
+		child_exec(program, netns_fd, write_fd, decoys_fd, persona);
 	sinkhole->pidfd = (int)syscall(SYS_pidfd_open, sinkhole->pid, 0);
 	fcntl(sinkhole->fd, F_SETFL, O_NONBLOCK);
 	return 0;
@@ -196,7 +234,7 @@ static int start_failure(struct sinkhole *sinkhole, int r, struct qp_error *err)
 }
 
 int sinkhole_start(const char *program, int netns_fd, const struct persona *persona,
-		   struct sinkhole **ret_sinkhole, struct qp_error *err)
+		   const json_t *decoys, struct sinkhole **ret_sinkhole, struct qp_error *err)
 {
 	_cleanup_free_ char *found = NULL;
 	struct sinkhole *sinkhole;
@@ -214,7 +252,7 @@ int sinkhole_start(const char *program, int netns_fd, const struct persona *pers
 	sinkhole->pid = -1;
 	sinkhole->pidfd = sinkhole->fd = -1;
 	sinkhole->line = malloc(LINE_BYTES_MAX);
-	r = sinkhole->line ? spawn(sinkhole, program, netns_fd, persona, err) : -ENOMEM;
+	r = sinkhole->line ? spawn(sinkhole, program, netns_fd, persona, decoys, err) : -ENOMEM;
 	if (!r) {
 		r = drain_until(sinkhole, NULL, &sinkhole->ready, START_MS);
 		if (r)

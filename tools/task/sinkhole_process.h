@@ -10,9 +10,13 @@
 
 struct sinkhole;
 
-/* Starts it and waits until its listeners are up. @program: NULL for the one beside qp. */
+/*
+ * Starts it and waits until its listeners are up. @program: NULL for the one beside qp.
+ * @decoys: {"label": "value"} to look for, or NULL; they go through a pipe, so that no
+ * command line and no file has them.
+ */
 int sinkhole_start(const char *program, int netns_fd, const struct persona *persona,
-		   struct sinkhole **ret_sinkhole, struct qp_error *err);
+		   const json_t *decoys, struct sinkhole **ret_sinkhole, struct qp_error *err);
 
 /* To poll for reading. */
 int sinkhole_fd(const struct sinkhole *sinkhole);

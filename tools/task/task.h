@@ -63,6 +63,7 @@ struct task {
 	struct collector *collector;
 	struct sandbox *sandbox;
 	struct sinkhole *sinkhole;
+	struct decoys *decoys; /* what the sandbox holds, to look for */
 	struct download download;
 	int signal_fd, netns_fd, control_fd;
 	int signal;	      /* that asked to stop; 0: none */

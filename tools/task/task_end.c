@@ -3,6 +3,7 @@
 #include "tools/task/task.h"
 
 #include "base/cleanup.h"
+#include "base/decoys.h"
 #include "base/io.h"
 #include "tools/derive.h"
 #include "tools/task/folder.h"
@@ -93,6 +94,7 @@ void task_close(struct task *task, bool keep)
 		close(task->signal_fd);
 	if (task->control_fd >= 0)
 		close(task->control_fd);
+	decoys_free(task->decoys);
 	json_decref(task->limits_hit);
 	free(task->folder);
 	free(task->temp);

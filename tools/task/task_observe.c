@@ -7,6 +7,7 @@
 #include "tools/derive.h"
 #include "tools/sandbox/control.h"
 #include "tools/self.h"
+#include "tools/task/decoy_watch.h"
 #include "tools/task/folder.h"
 #include "tools/task/loop.h"
 
@@ -94,12 +95,16 @@ static int observation_prepare(struct task *task, const struct environment *env,
 	r = task->options->in ? folder_take_in(task, err) : 0;
 	if (!r)
 		r = netns_create(&task->netns_fd, err);
-	if (!r)
-		r = sinkhole_start(NULL, task->netns_fd, &task->persona, &task->sinkhole, err);
 	if (!r && control_pair(&task->control_fd, &theirs))
 		r = qp_error_set(err, -errno, "socketpair: %s", strerror(errno));
 	if (!r)
 		r = container_create(task, env, theirs, err);
+	/* Nothing runs in the container yet; what it holds is known now. */
+	if (!r)
+		r = sinkhole_start(NULL, task->netns_fd, &task->persona,
+				   sandbox_decoy_values(task->sandbox), &task->sinkhole, err);
+	if (!r)
+		r = decoy_watch_begin(task, err);
 	if (!r)
 		r = collector_set_root(task->collector, sandbox_root_fd(task->sandbox));
 	if (!r)
