@@ -22,8 +22,10 @@ static const struct limitation limitations[] = {
 	 "Reads of environment variables are not observed: neither getenv nor a shell's expansion "
 	 "of a variable makes a system call. The sandbox's variables hold no secret."},
 	{false,
-	 "Where a decoy credential's value goes is not followed: a request body or other data sent "
-	 "over TCP is judged as such (rule d), whatever it holds."},
+	 "A decoy credential's value is recognised where it leaves as it is, reversed, in hex, "
+	 "base64 or base32, with percent or JSON escapes, in gzip or deflate, over the labels of a "
+	 "name or the segments of a connection (rule c2). Encrypted, packed twice, or spread over "
+	 "several datagrams, names or connections it is not."},
 	{false,
 	 "TLS bodies are not inspected: the sinkhole records SNI and ALPN from the ClientHello and "
 	 "refuses the handshake."},
@@ -32,7 +34,7 @@ static const struct limitation limitations[] = {
 		"network attempt."},
 	{false,
 	 "UDP payloads are recorded by size and first bytes and judged as a network attempt, "
-	 "whatever they hold."},
+	 "whatever they hold but for the value of a decoy."},
 	{false,
 	 "Sinkhole memory bound: when more than 128 MiB are held across open connections, the one "
 	 "that holds the most is recorded early with what it had sent by then."},
