@@ -41,6 +41,9 @@ static const struct limitation limitations[] = {
 	{false,
 	 "Side channels (timing, load, what /proc shows of other processes) are not observed."},
 	{false, "Reads of files are observed for the places that hold credentials only."},
+	{false,
+	 "What npm and the sandbox's own programs change within the allowed areas is not listed; "
+	 "of the package's changes there, the first 2000 are listed and the rest counted."},
 	{false, "io_uring is denied to the sandbox, not traced: the attempt is counted, the "
 		"requests never "
 		"come to be."},
