@@ -11,6 +11,19 @@
 
 extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
 
+/*
+ * The eight bytes at @addr by a helper; zero on a fault. Not inline: what each of many reads
+ * would keep on the stack adds up.
+ */
+static __noinline u64 word_read(u64 addr)
+{
+	u64 word = 0;
+
+	bpf_probe_read_kernel(&word, sizeof(word), (void *)addr);
+	return word;
+}
+
+/* A number of up to eight bytes; by the helper, what lies behind it is read and cut off. */
 #define FREAD(type, addr, field)                                                      \
 	({                                                                            \
 		typeof(((type *)0)->field) f_;                                        \
@@ -20,7 +33,7 @@ extern void *bpf_rdonly_cast(void *obj, __u32 btf_id) __ksym __weak;
 						      bpf_core_type_id_kernel(type))) \
 				     ->field;                                         \
 		else                                                                  \
-			f_ = KREAD(type, addr_, field);                               \
+			f_ = word_read((u64) & ((type *)addr_)->field);               \
 		f_;                                                                   \
 	})
 

@@ -11,7 +11,7 @@ int append_path(struct scratch *s, u64 vfsmount, u64 dentry, u32 role_flags)
 	struct walk w = {.s = s, .dentry = dentry, .vfsmount = vfsmount};
 	struct qp_field *field;
 	struct qp_path *path;
-	u32 start, magic;
+	u32 start;
 	bool root;
 
 	if (!s || !dentry || !vfsmount)
@@ -28,11 +28,11 @@ int append_path(struct scratch *s, u64 vfsmount, u64 dentry, u32 role_flags)
 	if (w.limit > QP_EVENT_BYTES_MAX - 8)
 		w.limit = QP_EVENT_BYTES_MAX - 8;
 	w.mnt_root = FPTR(struct vfsmount, vfsmount, mnt_root);
-	magic = path_inode(path, dentry);
+	path_inode(path, dentry);
 	root = FPTR(struct dentry, dentry, d_parent) == dentry;
 	if (root && dentry != w.mnt_root) {
 		w.flags = QP_PATH_DETACHED;
-		walk_pseudo(&w, dentry, magic);
+		walk_pseudo(&w, dentry, path->fsmagic);
 	} else {
 		if (!root && !FPTR(struct dentry, dentry, d_hash.pprev))
 			w.flags = QP_PATH_DELETED;

@@ -8,18 +8,15 @@
 static __always_inline int record_address(struct bpf_sock_addr *ctx, u8 hook, u8 family)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state;
+	struct task_state numbers = {};
 	struct qp_sockaddr *body;
 	struct scratch *s;
 
 	if (stopped || !task_is_tracked(task))
 		return 1;
-	state = task_state_get(task);
-	if (!state) {
-		record_lost(QP_EVENT_SOCKADDR);
-		return 1;
-	}
-	s = scratch_take(QP_EVENT_SOCKADDR, sizeof(*body), state);
+	/* Read anew: Linux 6.1 has no task storage for these hooks. */
+	task_state_number(&numbers, task);
+	s = scratch_take(QP_EVENT_SOCKADDR, sizeof(*body), &numbers);
 	if (!s)
 		return 1;
 	body = scratch_body(s);

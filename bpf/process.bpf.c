@@ -44,8 +44,7 @@ static __always_inline u32 parent_number(struct task_struct *task)
 {
 	struct pid *own = task->thread_pid;
 	struct pid *parent = task->real_parent->group_leader->thread_pid;
-	u64 offset = bpf_core_field_offset(struct pid, numbers) +
-		     (u64)own->level * bpf_core_type_size(struct upid);
+	u64 offset = upid_offset(own);
 
 	if (parent->level < own->level ||
 	    KPTR(struct upid, (u64)parent + offset, ns) != KPTR(struct upid, (u64)own + offset, ns))

@@ -71,11 +71,19 @@ static __always_inline u64 address_of(struct scratch *s, const void *pointer)
 	return *(volatile u64 *)&s->address;
 }
 
-/* Numbers of @task in its own pid namespace. */
+/* From a struct pid to its number in its own namespace. Namespaces nest 32 deep
+ * (MAX_PID_NS_LEVEL); the mask is for the verifier of Linux 6.1, which loses sight of a
+ * product's size. */
+static __always_inline u64 upid_offset(struct pid *pid)
+{
+	u64 numbers = (u64)pid->level * bpf_core_type_size(struct upid);
+
+	return bpf_core_field_offset(struct pid, numbers) + (numbers & 1023);
+}
+
 static __always_inline u32 pid_in_own_namespace(struct pid *pid)
 {
-	u64 upid = (u64)pid + bpf_core_field_offset(struct pid, numbers) +
-		   (u64)pid->level * bpf_core_type_size(struct upid);
+	u64 upid = (u64)pid + upid_offset(pid);
 
 	return KREAD(struct upid, upid, nr);
 }

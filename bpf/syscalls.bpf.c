@@ -79,13 +79,15 @@ static __always_inline void append_spelt_path(struct scratch *s, const struct ca
 {
 	bool absolute = append_user_string(s, state->args[i], i) == 1;
 	u64 dirfd = AT_FDCWD;
+	u32 before = i - 1;
 
 	if (r->type != QP_EVENT_ENTER && row->kind != QP_KIND_OPEN && row->kind != QP_KIND_EXEC)
-		return; /* the entry's record has the rest */
-	if (i && row->roles[i - 1] == QP_ARG_DIRFD)
-		dirfd = (u32)state->args[i - 1];
+		return;	     /* the entry's record has the rest */
+	barrier_var(before); /* Linux 6.1 learns a bound from "< 5", not from i != 0 */
+	if (before < 5 && row->roles[before] == QP_ARG_DIRFD)
+		dirfd = (u32)state->args[before];
 	if (!absolute && dirfd != AT_FDCWD) {
-		append_file(s, file_of_fd(dirfd), i - 1);
+		append_file(s, file_of_fd(dirfd), before);
 	} else if (!absolute && !r->has_cwd) {
 		append_cwd(s);
 		r->has_cwd = true;
@@ -220,7 +222,10 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 		return 0;
 	abi_arguments(regs, abi, state->args);
 	call = abi_unwrap(abi, nr, call, state->args);
-	if (!call || call >= QP_CALL_ID_CNT)
+	if (call >= QP_CALL_ID_CNT)
+		return 0;
+	barrier_var(call); /* one range check for both would hide the bound from Linux 6.1 */
+	if (!call)
 		return 0;
 	kind = call_rows[call].kind;
 	if (!call_wanted(call, kind, state->args, state))
@@ -270,8 +275,8 @@ static __always_inline bool exit_wanted(const struct task_state *state, struct r
  * are still in the registers. A task whose state is new was in a call when its recording
  * began, which says nothing.
  */
-static __always_inline u32 blocked_call(struct task_struct *task, struct task_state *state,
-					struct pt_regs *regs)
+static __noinline u32 blocked_call(struct task_struct *task, struct task_state *state,
+				   struct pt_regs *regs)
 {
 	s64 id = abi_number_at_exit(regs);
 	u8 abi;
@@ -288,7 +293,10 @@ static __always_inline u32 blocked_call(struct task_struct *task, struct task_st
 	state->entered_ns = 0;
 	abi_arguments(regs, abi, state->args);
 	call = abi_unwrap(abi, nr, call, state->args);
-	if (!call || call >= QP_CALL_ID_CNT)
+	if (call >= QP_CALL_ID_CNT)
+		return 0;
+	barrier_var(call); /* as above */
+	if (!call)
 		return 0;
 	return call_wanted(call, call_rows[call].kind, state->args, state) ? call : 0;
 }

@@ -61,10 +61,12 @@ static __always_inline bool walk_name(struct walk *w, u64 dentry)
 {
 	struct scratch *s = w->s;
 	u32 pos = w->pos;
+	u32 tries = PATH_NAME_TRIES;
 
 	if (!s || pos > QP_EVENT_BYTES_MAX - 8)
 		return false;
-	for (int i = 0; i < PATH_NAME_TRIES; i++) {
+	/* Linux before 6.3 wants a loop to end in a conditional jump to its begin. */
+	do {
 		u32 before = FREAD(struct dentry, dentry, d_seq.seqcount.sequence);
 		u32 len = FREAD(struct dentry, dentry, d_name.len);
 		u64 name = FPTR(struct dentry, dentry, d_name.name);
@@ -83,15 +85,14 @@ static __always_inline bool walk_name(struct walk *w, u64 dentry)
 		w->pos = pos + len + 1;
 		w->fault = before & 1 ||
 			   FREAD(struct dentry, dentry, d_seq.seqcount.sequence) != before;
-		if (!w->fault)
-			break;
-	}
+	} while (w->fault && --tries);
 	w->levels++;
 	return true;
 }
 
-/* At the root of a mount: goes on at its mount point. 1 ends the walk. */
-static __always_inline long walk_mount(struct walk *w)
+/* At the root of a mount: goes on at its mount point. 1 ends the walk. Not inline, and so
+ * below: all frames of a chain of calls share 512 bytes in kernels before 6.13. */
+static __noinline long walk_mount(struct walk *w)
 {
 	u64 mount = w->vfsmount - bpf_core_field_offset(struct mount, mnt);
 	u64 parent = FPTR(struct mount, mount, mnt_parent);
@@ -139,7 +140,7 @@ static long walk_step(u32 index, struct walk *w)
 }
 
 /* The one name of what lives in no file system. */
-static __always_inline void walk_pseudo(struct walk *w, u64 dentry, u64 magic)
+static __noinline void walk_pseudo(struct walk *w, u64 dentry, u64 magic)
 {
 	struct scratch *s = w->s;
 	u32 pos = w->pos;
@@ -160,17 +161,18 @@ static __always_inline void walk_pseudo(struct walk *w, u64 dentry, u64 magic)
 	}
 }
 
-/* Fills what is known of the leaf's inode; its file system's magic is the answer. */
-static __always_inline u64 path_inode(struct qp_path *path, u64 dentry)
+/* Fills what is known of the leaf's inode. */
+static __noinline void path_inode(struct qp_path *path, u64 dentry)
 {
 	u64 inode = FPTR(struct dentry, dentry, d_inode);
 	u64 sb = FPTR(struct dentry, dentry, d_sb);
 
+	if (!path)
+		return;
 	path->mode = inode ? FREAD(struct inode, inode, i_mode) : 0;
 	path->ino = inode ? FREAD(struct inode, inode, i_ino) : 0;
 	path->dev = FREAD(struct super_block, sb, s_dev);
 	path->fsmagic = FREAD(struct super_block, sb, s_magic);
-	return path->fsmagic;
 }
 
 #endif
