@@ -166,7 +166,7 @@ build-tests: $(UNIT_TEST)
 build-probes: $(PROBES)
 
 # ---- Fuzzing --------------------------------------------------------------------------
-# Parsers of what a package sends; the seeds of each are in tests/fuzz/corpus/.
+# Parsers of what a package or a stranger sends; the seeds of each are in tests/fuzz/corpus/.
 FUZZERS      := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 
@@ -181,10 +181,10 @@ run-fuzz: $(addprefix $(B)/fuzz_,$(FUZZERS))
 			-artifact_prefix=$(B)/ $(B)/corpus/$$f tests/fuzz/corpus/$$f || exit 1; \
 	done
 
-$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(LIBSINK) $(call OBJ,$(wildcard base/*.c))
+$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(LIBSINK) $(LIBQP)
 	$(call say,FUZZ,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fsanitize=fuzzer -MMD -MP -o $@ $< \
-		$(LIBSINK) $(filter %.o,$^) $(LDFLAGS) $(PC_LIBS)
+		$(LIBSINK) $(LIBQP) $(LDFLAGS) $(PC_LIBS)
 
 # ---- Upkeep ---------------------------------------------------------------------------
 FORMATTED := $(shell git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^vmlinux/')
