@@ -40,7 +40,8 @@ static int json_print(const json_t *diff)
 	return fwrite(text, 1, len, stdout) == len && fputc('\n', stdout) != EOF ? 0 : -EIO;
 }
 
-static int receipts_compare(const char *path_a, const char *path_b, bool json)
+static int receipts_compare(const char *path_a, const char *path_b, bool json,
+			    const struct diff_options *options)
 {
 	_cleanup_json_ json_t *a = NULL, *b = NULL, *diff = NULL;
 	struct qp_error err = {0};
@@ -54,7 +55,7 @@ static int receipts_compare(const char *path_a, const char *path_b, bool json)
 	if (!r && json)
 		r = json_print(diff);
 	else if (!r)
-		diff_print(stdout, diff, isatty(STDOUT_FILENO));
+		diff_print(stdout, diff, options);
 	if (r)
 		return command_failed(&err, r);
 	if (fflush(stdout) || ferror(stdout)) {
@@ -66,14 +67,16 @@ static int receipts_compare(const char *path_a, const char *path_b, bool json)
 
 int cmd_diff(int argc, char **argv)
 {
+	struct diff_options options = {.color = isatty(STDOUT_FILENO)};
 	bool json = false;
 	const struct option rows[] = {
 		{"json", OPTION_FLAG, &json, NULL, "print the difference as canonical JSON", 0, 0,
 		 NULL},
+		{"all", OPTION_FLAG, &options.all, NULL, "no list cut short", 0, 0, NULL},
 		{0},
 	};
 	int cnt, r;
 
 	r = command_begin(&help, rows, argc, argv, false, 2, 2, &cnt);
-	return r == COMMAND_GO_ON ? receipts_compare(argv[0], argv[1], json) : r;
+	return r == COMMAND_GO_ON ? receipts_compare(argv[0], argv[1], json, &options) : r;
 }

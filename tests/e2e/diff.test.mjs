@@ -37,10 +37,11 @@ test('a thief differs from a benign package by its read, its name, its POST and 
   assert.deepEqual(diff.verdict, { a: 'review', b: 'do-not-install' });
   assert.equal(diff.status, null);
   assert.deepEqual(diff.completeness, []);
-  assert.deepEqual(without(diff.rules.added, 'text', 'observationIds'), [
-    { id: 'd', tier: 'do-not-install' }, { id: 'b1', tier: 'review' },
-  ].sort((x, y) => b.receipt.rulesFired.findIndex((r) => r.id === x.id)
-    - b.receipt.rulesFired.findIndex((r) => r.id === y.id)));
+  const before = new Set(a.receipt.rulesFired.map((rule) => rule.id));
+  const added = b.receipt.rulesFired.filter((rule) => !before.has(rule.id));
+  assert.deepEqual(diff.rules.added.map(({ id, tier, text }) => ({ id, tier, text })),
+    added.map(({ id, tier, text }) => ({ id, tier, text })));
+  for (const id of ['b1', 'd']) assert.ok(added.some((rule) => rule.id === id), id);
   assert.deepEqual(diff.rules.removed, []);
   assert.deepEqual(without(diff.files.added, 'observationIds'), [
     { actor: 'package', kind: 'file-read', path: '~/.npmrc' },
@@ -50,7 +51,7 @@ test('a thief differs from a benign package by its read, its name, its POST and 
   assert.deepEqual(diff.names.removed.map((entry) => entry.name), ['downloads.qp-fixture.example']);
   assert.deepEqual(without(diff.network.added, 'observationIds'), [{
     actor: 'package', kind: 'net-tcp', host: 'collect.qp-fixture.example', port: 80, proto: 'http',
-    method: 'POST', url: '/', body: true, payload: true,
+    method: 'POST', url: '/', body: true, payload: true, decoys: { 'npm-token': true }, decoyEncodings: { plain: true },
   }]);
   assert.deepEqual(diff.processes.added.map((entry) => entry.argv), [['sh', '-c', 'node install.js'], ['node', 'install.js']]);
   assert.deepEqual(diff.processes.removed.map((entry) => entry.argv), [['sh', '-c', 'node check.js'], ['node', 'check.js']]);
@@ -61,7 +62,7 @@ test('a thief differs from a benign package by its read, its name, its POST and 
   const text = qp(['diff', a.file, b.file]);
   assert.equal(text.code, 10);
   assert.match(text.stdout, /^ {2}\+ read ~\/\.npmrc$/m);
-  assert.match(text.stdout, /^ {2}\+ net-tcp collect\.qp-fixture\.example:80 http POST \/, data sent$/m);
+  assert.match(text.stdout, /^ {2}\+ net-tcp collect\.qp-fixture\.example:80 http POST \/, data sent, with the value of npm-token$/m);
   assert.match(text.stdout, /^ {2}- net-tcp downloads\.qp-fixture\.example:80 http GET /m);
   assert.match(text.stdout, /^ {2}\+ d {2}do-not-install/m);
   assert.doesNotMatch(text.stdout, /\/home\//);

@@ -136,6 +136,28 @@ Test(diff, two_suffixes_that_look_like_words_are_words)
 	json_decref(diff);
 }
 
+Test(diff, names_of_files_that_came_and_went_are_temporary_anywhere)
+{
+	static const char *const forms = "[{\"kind\":\"file-create\",\"path\":\"/work/b/%s\"},"
+					 "{\"kind\":\"%s\",\"path\":\"/work/b/%s\"}]";
+	char a[256], b[256], kept[256];
+	json_t *diff;
+
+	snprintf(a, sizeof(a), forms, "stZ9YpeA", "file-delete", "stZ9YpeA");
+	snprintf(b, sizeof(b), forms, "stXn9Fxy", "file-delete", "stXn9Fxy");
+	snprintf(kept, sizeof(kept), forms, "stXn9Fxy", "file-meta", "stXn9Fxy");
+	assert_same(observed(a), observed(b));
+	diff = compare(observed(a), observed(kept));
+	cr_assert_not(diff_is_same(diff));
+	json_decref(diff);
+}
+
+Test(diff, pids_of_one_digit_and_of_two_are_pids)
+{
+	assert_same(observed("[{\"kind\":\"file-create\",\"path\":\"/tmp/pid.6\"}]"),
+		    observed("[{\"kind\":\"file-create\",\"path\":\"/tmp/pid.12\"}]"));
+}
+
 Test(diff, a_body_counts_and_its_size_does_not)
 {
 	static const char *const forms =
@@ -171,6 +193,19 @@ Test(diff, both_address_families_are_one_question_and_text_records_another)
 	assert_section(diff, "names", "added",
 		       "[{'kind': 'net-dns', 'name': 'x.example', 'type': 16, 'server': "
 		       "'203.0.113.7:5353'}]");
+	json_decref(diff);
+}
+
+Test(diff, decoys_are_a_set)
+{
+	json_t *diff;
+
+	assert_same(observed("[{\"kind\":\"net-tcp\",\"decoys\":[\"npm-token\",\"aws\"]}]"),
+		    observed("[{\"kind\":\"net-tcp\",\"decoys\":[\"aws\",\"npm-token\"]}]"));
+	diff = compare(observed("[{\"kind\":\"net-tcp\"}]"),
+		       observed("[{\"kind\":\"net-tcp\",\"decoys\":[\"npm-token\", 3]}]"));
+	assert_section(diff, "network", "added",
+		       "[{'kind': 'net-tcp', 'decoys': {'npm-token': true}}]");
 	json_decref(diff);
 }
 
@@ -247,12 +282,45 @@ Test(diff, members_of_wrong_types_count_as_missing)
 		size_t len = 0;
 		FILE *out = open_memstream(&text, &len);
 
-		diff_print(out, diff, false);
+		diff_print(out, diff, &(struct diff_options){0});
 		fclose(out);
 		cr_assert(len);
 		free(text);
 		json_decref(diff);
 	}
+}
+
+/* Thirty files and their difference to none, printed. */
+static char *thirty_printed(bool all)
+{
+	json_t *list = json_array(), *b = observed("[]"), *diff;
+	struct diff_options options = {.all = all};
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	for (int i = 0; i < 30; i++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:o}", "kind", "file-write", "path",
+					json_sprintf("/work/%c%c", 'a' + i / 10, 'a' + i % 10)));
+	json_object_set_new(b, "observations", list);
+	diff = compare(observed("[]"), b);
+	diff_print(out, diff, &options);
+	fclose(out);
+	json_decref(diff);
+	return text;
+}
+
+Test(diff, long_lists_are_cut_unless_all_is_asked_for)
+{
+	char *some = thirty_printed(false), *all = thirty_printed(true);
+
+	cr_assert(strstr(some, "+ write /work/cd\n  + and 6 more\n"), "%s", some);
+	cr_assert_not(strstr(some, "/work/cj"));
+	cr_assert(strstr(all, "+ write /work/cj\n"));
+	cr_assert_not(strstr(all, "more"));
+	free(some);
+	free(all);
 }
 
 Test(diff, hostile_text_moves_no_cursor)
@@ -264,7 +332,7 @@ Test(diff, hostile_text_moves_no_cursor)
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
-	diff_print(out, diff, false);
+	diff_print(out, diff, &(struct diff_options){0});
 	fclose(out);
 	cr_assert_not(strchr(text, '\033'));
 	cr_assert(strstr(text, "+ write /a?[2J?x\n"));

@@ -16,7 +16,12 @@ int diff_build(const json_t *a, const json_t *b, json_t **ret_diff);
 /* Whether diff_build found no difference. */
 bool diff_is_same(const json_t *diff);
 
+struct diff_options {
+	bool color;
+	bool all; /* no list cut short */
+};
+
 /* Prints it: a section for each kind of thing, "-" for what only A has, "+" for B. */
-void diff_print(FILE *out, const json_t *diff, bool color);
+void diff_print(FILE *out, const json_t *diff, const struct diff_options *options);
 
 #endif

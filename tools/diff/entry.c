@@ -138,6 +138,27 @@ static int set_argv(json_t *entry, const struct fold *fold, const json_t *observ
 	return set(entry, "argv", list);
 }
 
+/* Words of qp's own, of which the order means nothing: {word: true}. */
+static int set_words(json_t *entry, const json_t *observation, const char *name)
+{
+	const json_t *words = json_object_get(observation, name), *word;
+	json_t *object;
+	size_t i;
+	int r = 0;
+
+	if (!json_array_size(words))
+		return 0;
+	object = json_object();
+	json_array_foreach (words, i, word) {
+		if (!r && json_is_string(word))
+			r = json_object_set_new(object, json_string_value(word), json_true());
+	}
+	if (!r)
+		return set(entry, name, object);
+	json_decref(object);
+	return -ENOMEM;
+}
+
 /* Ports that a kernel picks mean nothing, and are picked on local addresses only. */
 static int set_endpoint(json_t *entry, const struct fold *fold, const json_t *observation)
 {
@@ -263,6 +284,10 @@ json_t *entry_build(const struct fold *fold, const json_t *observation, size_t n
 		r = set_endpoint(entry, fold, observation);
 	if (!r)
 		r = set_http(entry, fold, observation);
+	if (!r)
+		r = set_words(entry, observation, "decoys");
+	if (!r)
+		r = set_words(entry, observation, "decoyEncodings");
 	if (!r)
 		return entry;
 	json_decref(entry);

@@ -16,6 +16,7 @@
 struct pass {
 	const struct fold *fold;
 	const char *text, *at;
+	const char *temporary_name; /* the last name of a file that came and went, or NULL */
 	FILE *out;
 	enum fold_as as;
 	bool loose;
@@ -162,6 +163,8 @@ static void places_look(struct pass *pass)
 	static const char *const tops[] = {"/tmp/", "/var/tmp/", "/dev/shm/"};
 	static const char *const anywhere[] = {"/node_modules/.cache/", "/node-compile-cache/"};
 
+	if (pass->at == pass->temporary_name)
+		pass->in_temporary = true;
 	if (pass->as == FOLD_TEXT && strchr(" \t'\"`;:,()<>|&=", *pass->at))
 		pass->in_temporary = pass->in_proc = false;
 	if (*pass->at != '/')
@@ -174,6 +177,18 @@ static void places_look(struct pass *pass)
 			pass->in_temporary = true;
 }
 
+/* "20" of "v20.3.1", which looks like a pid by itself. */
+static bool is_of_version(const struct pass *pass, size_t len)
+{
+	const char *at = pass->at;
+
+	if (digits_len(at) != len)
+		return false;
+	if (at[len] == '.' && isdigit((unsigned char)at[len + 1]))
+		return true;
+	return at - pass->text >= 2 && at[-1] == '.' && isdigit((unsigned char)at[-2]);
+}
+
 /* The letters and digits at @pass->at as they are, or as the random part that they are. */
 static size_t copy_run(const struct pass *pass)
 {
@@ -181,7 +196,8 @@ static size_t copy_run(const struct pass *pass)
 
 	while (isalnum((unsigned char)pass->at[len]))
 		len++;
-	if (pass->in_temporary && len && random_is_part(pass->at, len, pass->loose))
+	if (pass->in_temporary && len && !is_of_version(pass, len) &&
+	    random_is_part(pass->at, len, pass->loose))
 		return replace(pass, "{random}", len);
 	if (!len)
 		len = 1;
@@ -232,11 +248,13 @@ char *fold_text(const struct fold *fold, const char *text, enum fold_as as, bool
 	const char *word = as == FOLD_NAME ? fold_address_word(fold, text) : NULL;
 	_cleanup_free_ char *result = NULL;
 	size_t size;
-	struct pass pass = {fold, text, text, NULL, as, loose, false, false};
+	struct pass pass = {.fold = fold, .text = text, .at = text, .as = as, .loose = loose};
 	bool failed;
 
 	if (word)
 		return strdup(word);
+	if (as == FOLD_PATH && json_object_get(fold->temporary, text) && strrchr(text, '/'))
+		pass.temporary_name = strrchr(text, '/') + 1;
 	pass.out = open_memstream(&result, &size);
 	if (!pass.out)
 		return NULL;

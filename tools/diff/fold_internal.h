@@ -13,7 +13,8 @@ struct fold {
 	const char *home, *user;       /* likewise; user is the home's last name */
 	char uid[24];
 	struct in_addr subnet, mask; /* host byte order; a mask of 0: none known */
-	json_t *names;		     /* address as inet_ntop spells it -> name it was given for */
+	json_t *temporary; /* set of the paths of files that were made and went away again */
+	json_t *names;	   /* address as inet_ntop spells it -> name it was given for */
 };
 
 #define ADDRESS_SIZE (INET6_ADDRSTRLEN + 2)

@@ -3,6 +3,7 @@
 #include "tools/diff/fold_internal.h"
 
 #include "base/number.h"
+#include "tools/derive.h"
 #include "tools/show/summary.h"
 
 #include <arpa/inet.h>
@@ -85,6 +86,26 @@ static int names_read(struct fold *fold, const json_t *receipt)
 	return 0;
 }
 
+/* Tools put such files beside their output, under names that mkstemp makes up. */
+static int temporary_read(struct fold *fold, const json_t *receipt)
+{
+	const json_t *list = json_object_get(receipt, "observations"), *observation;
+	_cleanup_json_ json_t *made = json_object();
+	size_t i;
+	int r = made ? 0 : -1;
+
+	json_array_foreach (list, i, observation) {
+		const char *kind = member_text(observation, "kind");
+		const char *path = member_text(observation, "path");
+
+		if (!r && (!strcmp(kind, "file-create") || !strcmp(kind, "file-write")))
+			r = json_object_set_new(made, path, json_true());
+		else if (!r && !strcmp(kind, "file-delete") && json_object_get(made, path))
+			r = json_object_set_new(fold->temporary, path, json_true());
+	}
+	return r ? -ENOMEM : 0;
+}
+
 int fold_new(const json_t *receipt, struct fold **ret_fold)
 {
 	const json_t *package = json_object_get(receipt, "package");
@@ -96,10 +117,12 @@ int fold_new(const json_t *receipt, struct fold **ret_fold)
 	fold->version = member_text(package, "version");
 	fold->home = fold->user = "";
 	fold->names = json_object();
+	fold->temporary = json_object();
 	home_read(fold, receipt);
 	uid_read(fold, receipt);
 	subnet_read(fold, receipt);
-	if (!fold->names || names_read(fold, receipt)) {
+	if (!fold->names || !fold->temporary || names_read(fold, receipt) ||
+	    temporary_read(fold, receipt)) {
 		fold_free(fold);
 		return -ENOMEM;
 	}
@@ -112,6 +135,7 @@ void fold_free(struct fold *fold)
 	if (!fold)
 		return;
 	json_decref(fold->names);
+	json_decref(fold->temporary);
 	free(fold);
 }
 

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define LINES_MAX 24 /* of each side of a section */
+
 struct paint {
 	const char *bold, *minus, *plus, *off;
 };
@@ -86,6 +88,19 @@ static void bracketed_print(FILE *out, const char *before, const json_t *entry, 
 	fputs(after, out);
 }
 
+/* Decoys whose value was in it: what a reader must not miss. */
+static void decoys_print(FILE *out, const json_t *entry)
+{
+	json_t *decoys = json_object_get(entry, "decoys"), *value;
+	const char *name, *before = ", with the value of ";
+
+	json_object_foreach (decoys, name, value) {
+		fputs(before, out);
+		text_print(out, name);
+		before = ", ";
+	}
+}
+
 /* Who did it, where that is another than the package; and what came of it. */
 static void circumstances_print(FILE *out, const json_t *entry)
 {
@@ -104,6 +119,7 @@ static void entry_print(FILE *out, const json_t *entry)
 {
 	if (*member_text(entry, "kind")) {
 		observation_print(out, entry);
+		decoys_print(out, entry);
 		circumstances_print(out, entry);
 		return;
 	}
@@ -117,12 +133,16 @@ static void entry_print(FILE *out, const json_t *entry)
 }
 
 static void list_print(FILE *out, const char *sign, const char *on, const char *off,
-		       const json_t *list)
+		       const json_t *list, bool all)
 {
 	const json_t *entry;
-	size_t i;
+	size_t i, cnt = json_array_size(list);
 
 	json_array_foreach (list, i, entry) {
+		if (!all && i == LINES_MAX && cnt > LINES_MAX + 1) {
+			fprintf(out, "  %s%s and %zu more%s\n", on, sign, cnt - i, off);
+			break;
+		}
 		fprintf(out, "  %s%s ", on, sign);
 		entry_print(out, entry);
 		fprintf(out, "%s\n", off);
@@ -130,7 +150,7 @@ static void list_print(FILE *out, const char *sign, const char *on, const char *
 }
 
 static void section_print(FILE *out, const struct paint *paint, const char *name,
-			  const json_t *section)
+			  const json_t *section, bool all)
 {
 	const json_t *removed = json_object_get(section, "removed");
 	const json_t *added = json_object_get(section, "added");
@@ -138,8 +158,8 @@ static void section_print(FILE *out, const struct paint *paint, const char *name
 	if (!json_array_size(removed) && !json_array_size(added))
 		return;
 	fprintf(out, "\n%s%s%s\n", paint->bold, name, paint->off);
-	list_print(out, "-", paint->minus, paint->off, removed);
-	list_print(out, "+", paint->plus, paint->off, added);
+	list_print(out, "-", paint->minus, paint->off, removed, all);
+	list_print(out, "+", paint->plus, paint->off, added, all);
 }
 
 static void change_print(FILE *out, const struct paint *paint, const json_t *diff, const char *name)
@@ -191,9 +211,9 @@ static void subject_print(FILE *out, const char *sign, const json_t *subject)
 	fputc('\n', out);
 }
 
-void diff_print(FILE *out, const json_t *diff, bool color)
+void diff_print(FILE *out, const json_t *diff, const struct diff_options *options)
 {
-	const struct paint *paint = color ? &colored : &plain;
+	const struct paint *paint = options->color ? &colored : &plain;
 
 	subject_print(out, "A", json_object_get(diff, "a"));
 	subject_print(out, "B", json_object_get(diff, "b"));
@@ -207,6 +227,6 @@ void diff_print(FILE *out, const json_t *diff, bool color)
 	for (int i = 0; i < SECTION_CNT; i++) {
 		const char *name = section_name((enum fact_section)i);
 
-		section_print(out, paint, name, json_object_get(diff, name));
+		section_print(out, paint, name, json_object_get(diff, name), options->all);
 	}
 }

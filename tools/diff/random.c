@@ -5,13 +5,15 @@
 #include <ctype.h>
 #include <string.h>
 
-#define NUMBER_DIGITS_MIN 3 /* shorter ones are chosen: "core-2", "v8" */
-#define HEX_DIGITS_MIN	  8
-#define MIXED_CHARS_MIN	  6  /* mkdtemp's suffix is six letters and digits */
-#define LOOSE_CHARS_MAX	  16 /* mktemp's is ten; words grow no longer */
-#define CASE_CHANGES_MIN  3  /* "packageJson" has two */
-#define LABEL_HEX_MIN	  16
-#define LABEL_CHARS_MIN	  24
+#define NUMBER_DIGITS_MIN   2 /* a pid of the sandbox; one digit is chosen: "core-2" */
+#define HEX_DIGITS_MIN	    8
+#define MIXED_CHARS_MIN	    6  /* mkdtemp's suffix is six letters and digits */
+#define LOOSE_CHARS_MAX	    16 /* mktemp's is ten; words grow no longer */
+#define WORD_LETTERS_MIN    3
+#define NUMBERED_DIGITS_MAX 2
+#define CASE_CHANGES_MIN    3 /* "packageJson" has two */
+#define LABEL_HEX_MIN	    16
+#define LABEL_CHARS_MIN	    24
 
 /* In a pattern '0' stands for a digit, 'x' for a hexadecimal one, ':' for any of ":_-". */
 static bool matches(const char *text, const char *pattern)
@@ -70,17 +72,28 @@ static struct looks looks_of(const char *text, size_t len)
 	return looks;
 }
 
+/* "sqlite3", "node20": lower case, then one or two digits. */
+static bool is_numbered_word(const char *part, size_t len, const struct looks *looks)
+{
+	size_t letters = 0;
+
+	while (letters < len && islower((unsigned char)part[letters]))
+		letters++;
+	return letters >= WORD_LETTERS_MIN && looks->digits <= NUMBERED_DIGITS_MAX &&
+	       letters + looks->digits == len;
+}
+
 bool random_is_part(const char *part, size_t len, bool loose)
 {
 	struct looks looks = looks_of(part, len);
 
 	if (looks.digits == len)
-		return len >= NUMBER_DIGITS_MIN;
+		return loose || len >= NUMBER_DIGITS_MIN;
 	if (looks.hex == len && looks.digits && len >= HEX_DIGITS_MIN)
 		return true;
 	if (len < MIXED_CHARS_MIN)
 		return false;
-	if (looks.digits && looks.letters)
+	if (looks.digits && looks.letters && !is_numbered_word(part, len, &looks))
 		return true;
 	return looks.changes >= CASE_CHANGES_MIN || (loose && len <= LOOSE_CHARS_MAX);
 }
