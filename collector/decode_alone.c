@@ -35,6 +35,8 @@ static int set_alone(struct decoder *d, struct observation *o, const json_t *rec
 			r = text_set(&o->proto, json_member_text(record, "proto"));
 		if (r == 0)
 			r = observation_set(o, "queries", questions_about(list, name ? name : ""));
+		if (r == 0)
+			r = dns_record_set(o, record);
 		json_decref(list);
 		return r;
 	}

@@ -144,7 +144,7 @@ static int dns_observe(struct decoder *d, const struct flow *flow, const json_t 
 		const char *its = json_member_text(record, "name");
 
 		if (r == 0 && its && !strcmp(its, name))
-			r = decoys_found_set(&o, record);
+			r = dns_record_set(&o, record);
 	}
 	return flow_finish(d, flow, &o, r);
 }
@@ -201,6 +201,8 @@ static int udp_observe(struct decoder *d, const struct flow *flow)
 		r = -ENOMEM;
 	json_array_foreach (flow->records, i, record) {
 		if (r == 0 && strcmp(record_type(record), "dns") != 0)
+			r = service_set(&o, record);
+		if (r == 0 && strcmp(record_type(record), "dns") != 0)
 			r = decoys_found_set(&o, record);
 	}
 	return flow_finish(d, flow, &o, r);
@@ -219,6 +221,33 @@ static int set_http(struct observation *o, const json_t *record)
 					 json_member_text(record, "path"), "payloadBytes", bytes));
 }
 
+/* Names looked up in another protocol: "dot", "doh", "doq"; and QUIC, which is one. */
+int service_set(struct observation *o, const json_t *record)
+{
+	static const char *const members[] = {"service", "quicVersion"};
+	int r = 0;
+
+	for (size_t i = 0; i < 2 && r == 0; i++) {
+		json_t *value = json_object_get(record, members[i]);
+
+		if (value)
+			r = observation_set(o, members[i], json_incref(value));
+	}
+	return r;
+}
+
+int dns_record_set(struct observation *o, const json_t *record)
+{
+	json_t *carries = json_object_get(record, "carries");
+	int r = 0;
+
+	if (json_is_object(carries)) {
+		o->payload = TRISTATE_TRUE;
+		r = observation_set(o, "carries", json_incref(carries));
+	}
+	return r < 0 ? r : decoys_found_set(o, record);
+}
+
 int tcp_record_set(struct observation *o, const json_t *record)
 {
 	const char *protocol = json_member_text(record, "protocol");
@@ -230,8 +259,9 @@ int tcp_record_set(struct observation *o, const json_t *record)
 	if (text_set(&o->proto, protocol) < 0 ||
 	    text_set(&o->dest, json_member_text(record, "dstName")) < 0)
 		return -ENOMEM;
-	if (!strcmp(protocol, "http"))
-		return set_http(o, record);
+	r = service_set(o, record);
+	if (r < 0 || !strcmp(protocol, "http"))
+		return r < 0 ? r : set_http(o, record);
 	if (!strcmp(protocol, "tls")) {
 		const json_t *alpn = json_object_get(record, "alpn");
 

@@ -81,6 +81,12 @@ int tcp_record_set(struct observation *o, const json_t *record);
 /* Adds the record's `decoys` and `decoyEncodings` to the observation's. 0 or -ENOMEM. */
 int decoys_found_set(struct observation *observation, const json_t *record);
 
+/* The record's data and decoys in the name that was asked for: data is payload. */
+int dns_record_set(struct observation *o, const json_t *record);
+
+/* The record's `service` and `quicVersion`, where it has them. */
+int service_set(struct observation *o, const json_t *record);
+
 /* Calls that a hook announced and that never returned: they are taken to be on their way. */
 void flows_settle(struct decoder *d);
 

@@ -29,9 +29,10 @@ static const struct limitation limitations[] = {
 	{false,
 	 "TLS bodies are not inspected: the sinkhole records SNI and ALPN from the ClientHello and "
 	 "refuses the handshake."},
-	{false, "Data in the labels of DNS names is reported as the names that were asked, and "
-		"judged as a "
-		"network attempt."},
+	{false,
+	 "Data in the labels of DNS names is told by their length, by looking like encoded bytes, "
+	 "or by a decoy in them; shorter pieces, or pieces that look like words, are judged as a "
+	 "network attempt."},
 	{false,
 	 "UDP payloads are recorded by size and first bytes and judged as a network attempt, "
 	 "whatever they hold but for the value of a decoy."},

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is written about a TCP connection. */
 #include "sinkhole/conn_internal.h"
+#include "sinkhole/hidden_dns.h"
+
+/* Look-ups that are hidden in another protocol. */
+static void service_member(struct record *record, const char *service)
+{
+	if (service)
+		record_text(record, "service", service);
+}
 
 static void http_members(struct record *record, const struct conn *conn)
 {
@@ -15,6 +23,7 @@ static void http_members(struct record *record, const struct conn *conn)
 		     head->host.len);
 	record_number(record, "payloadBytes", payload);
 	record_set(record, "chunked", json_boolean(head->chunked));
+	service_member(record, hidden_dns_http(head, conn->buf));
 }
 
 static void tls_members(struct record *record, const struct conn *conn)
@@ -33,6 +42,7 @@ static void tls_members(struct record *record, const struct conn *conn)
 	}
 	record_set(record, "alpn", alpn);
 	record_number(record, "bytesAfterHello", conn->after_hello);
+	service_member(record, hidden_dns_tls(&conn->dst, hello));
 }
 
 static const char *protocol_of(const struct conn *conn)

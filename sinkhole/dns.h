@@ -18,10 +18,17 @@
 /* The smallest query: a header, the root's name, type and class. */
 #define DNS_QUERY_MIN (DNS_HEADER_SIZE + 1 + 4)
 
-#define DNS_TYPE_A    1
-#define DNS_TYPE_AAAA 28
-#define DNS_TYPE_OPT  41
-#define DNS_CLASS_IN  1
+#define DNS_TYPE_A     1
+#define DNS_TYPE_NS    2
+#define DNS_TYPE_CNAME 5
+#define DNS_TYPE_PTR   12
+#define DNS_TYPE_MX    15
+#define DNS_TYPE_TXT   16
+#define DNS_TYPE_AAAA  28
+#define DNS_TYPE_SRV   33
+#define DNS_TYPE_OPT   41
+#define DNS_TYPE_HTTPS 65 /* RFC 9460 */
+#define DNS_CLASS_IN   1
 
 struct dns_question {
 	size_t offset; /* of its name in the message */
@@ -54,15 +61,23 @@ bool dns_looks_like_query(const uint8_t *bytes, size_t len);
 int dns_query_parse(const uint8_t *bytes, size_t len, struct dns_query *ret_query,
 		    const char **ret_why);
 
-/* The address that answers the question of the same index; family 0: no answer. */
+#define DNS_RDATA_MAX (6 + DNS_NAME_MAX)
+/* Two records: an alias and an address are the longest. All of 16 questions and answers are
+ * within reach of a pointer's 14 bits. */
+#define DNS_ANSWER_MAX (2 * 12 + DNS_NAME_MAX + 16)
+
+/* What answers the question of the same index, of its type; size 0: no answer. */
 struct dns_answer {
-	uint8_t family;
-	uint8_t address[16];
+	size_t size;
+	uint8_t data[DNS_RDATA_MAX];
+	size_t alias_size; /* not 0: the name is an alias of this one, which has the data */
+	uint8_t alias[DNS_NAME_MAX];
 };
 
 enum dns_rcode {
 	DNS_RCODE_NOERROR = 0,
 	DNS_RCODE_SERVFAIL = 2,
+	DNS_RCODE_NXDOMAIN = 3,
 };
 
 /*

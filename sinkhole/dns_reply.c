@@ -15,18 +15,12 @@
 #define ANSWER_FIXED  12 /* pointer, type, class, TTL, length */
 #define RCODE_BADVERS 16 /* RFC 6891 section 9; its upper bits go into the OPT record */
 #define POINTER	      0xc000
-#define POINTER_LIMIT 0x4000
 
 static uint8_t *put16(uint8_t *out, unsigned value)
 {
 	out[0] = (uint8_t)(value >> 8);
 	out[1] = (uint8_t)value;
 	return out + 2;
-}
-
-static size_t address_size(const struct dns_answer *answer)
-{
-	return answer->family == AF_INET ? 4 : 16;
 }
 
 static uint8_t *header_put(uint8_t *out, const struct dns_query *query, unsigned flags,
@@ -40,19 +34,36 @@ static uint8_t *header_put(uint8_t *out, const struct dns_query *query, unsigned
 	return put16(out, query->has_opt);
 }
 
-static uint8_t *answer_put(uint8_t *out, const struct dns_question *question,
-			   const struct dns_answer *answer)
+static uint8_t *record_put(uint8_t *out, size_t owner, uint16_t type, uint16_t class,
+			   const uint8_t *data, size_t size)
 {
-	size_t size = address_size(answer);
-
-	out = put16(out, (unsigned)(POINTER | question->offset));
-	out = put16(out, question->type);
-	out = put16(out, question->class);
+	out = put16(out, (unsigned)(POINTER | owner));
+	out = put16(out, type);
+	out = put16(out, class);
 	out = put16(out, 0);
 	out = put16(out, TTL_SECONDS);
 	out = put16(out, (unsigned)size);
-	memcpy(out, answer->address, size);
+	memcpy(out, data, size);
 	return out + size;
+}
+
+/* The answer into the message that begins at @buf; *cnt grows by the records. */
+static uint8_t *answer_put(uint8_t *buf, uint8_t *out, const struct dns_question *question,
+			   const struct dns_answer *answer, unsigned *cnt)
+{
+	size_t owner = question->offset;
+
+	if (answer->alias_size) {
+		/* The alias is the owner of what follows: its data lies behind the fixed part. */
+		size_t alias_at = (size_t)(out - buf) + ANSWER_FIXED;
+
+		out = record_put(out, owner, DNS_TYPE_CNAME, question->class, answer->alias,
+				 answer->alias_size);
+		owner = alias_at;
+		++*cnt;
+	}
+	++*cnt;
+	return record_put(out, owner, question->type, question->class, answer->data, answer->size);
 }
 
 static uint8_t *opt_put(uint8_t *out, unsigned rcode)
@@ -79,10 +90,11 @@ size_t dns_reply_build(const uint8_t *bytes, const struct dns_query *query,
 	uint8_t *out;
 
 	for (size_t i = 0; i < query->questions_cnt && !code; i++) {
-		if (!answers[i].family || query->questions[i].offset >= POINTER_LIMIT)
+		if (!answers[i].size)
 			continue;
-		needed += ANSWER_FIXED + address_size(&answers[i]);
-		cnt++;
+		needed += ANSWER_FIXED + answers[i].size;
+		if (answers[i].alias_size)
+			needed += ANSWER_FIXED + answers[i].alias_size;
 	}
 	if (needed > size) {
 		if (DNS_HEADER_SIZE + opt_size > size)
@@ -90,12 +102,13 @@ size_t dns_reply_build(const uint8_t *bytes, const struct dns_query *query,
 		out = header_put(buf, query, FLAG_TC | (code & 15), 0, 0);
 		return (size_t)((query->has_opt ? opt_put(out, code) : out) - buf);
 	}
-	out = header_put(buf, query, code & 15, (unsigned)query->questions_cnt, cnt);
+	out = buf + DNS_HEADER_SIZE;
 	memcpy(out, bytes + DNS_HEADER_SIZE, questions_size);
 	out += questions_size;
-	for (size_t i = 0; i < query->questions_cnt && cnt; i++)
-		if (answers[i].family && query->questions[i].offset < POINTER_LIMIT)
-			out = answer_put(out, &query->questions[i], &answers[i]);
+	for (size_t i = 0; i < query->questions_cnt && !code; i++)
+		if (answers[i].size)
+			out = answer_put(buf, out, &query->questions[i], &answers[i], &cnt);
+	header_put(buf, query, code & 15, (unsigned)query->questions_cnt, cnt);
 	if (query->has_opt)
 		out = opt_put(out, code);
 	return (size_t)(out - buf);

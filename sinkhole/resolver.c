@@ -2,31 +2,42 @@
 /* Questions to answers. */
 #include "sinkhole/resolver.h"
 
+#include "sinkhole/answers.h"
+#include "sinkhole/dns_data.h"
+
 #include <string.h>
 
-/* The family of the address that answers the question; 0: it has none. */
-static uint8_t question_family(const struct dns_question *question)
+/* What the name itself carries; decoys are told of by record_decoys. */
+static void data_member(struct record *record, const char *name)
 {
-	if (question->class != DNS_CLASS_IN)
-		return 0;
-	if (question->type == DNS_TYPE_A)
-		return AF_INET;
-	return question->type == DNS_TYPE_AAAA ? AF_INET6 : 0;
+	struct dns_data data;
+	json_t *by = json_array();
+
+	if (!dns_data_find(name, &data)) {
+		json_decref(by);
+		return;
+	}
+	if ((data.by_length && json_array_append_new(by, json_string("length")) < 0) ||
+	    (data.by_entropy && json_array_append_new(by, json_string("entropy")) < 0))
+		record->failed = true;
+	record_set(record, "carries",
+		   json_pack("{s:I, s:I, s:o}", "chars", (json_int_t)data.chars, "entropyCentibits",
+			     (json_int_t)data.entropy, "by", by));
 }
 
 static void question_record(struct resolver *resolver, const struct dns_exchange *exchange,
-			    const struct dns_question *question, const struct endpoint *answer,
-			    size_t len, struct decoy_hits hits)
+			    const struct dns_question *question, const char *answer, size_t len,
+			    struct decoy_hits hits)
 {
 	struct record record = record_begin("dns", &exchange->t);
-	char address[ENDPOINT_ADDRESS_SIZE];
 
 	record_flow(&record, &exchange->src, &exchange->dst);
 	record_text(&record, "proto", exchange->proto);
 	record_text(&record, "name", question->name);
 	record_number(&record, "qtype", question->type);
-	record_text(&record, "answer", answer ? endpoint_address(answer, address) : NULL);
+	record_text(&record, "answer", *answer ? answer : NULL);
 	record_number(&record, "bytes", len);
+	data_member(&record, question->name);
 	decoys_search_name(resolver->decoys, question->name, strlen(question->name), &hits);
 	record_decoys(&record, resolver->decoys, &hits, false);
 	record_write(resolver->log, &record);
@@ -36,26 +47,21 @@ size_t resolver_answer(struct resolver *resolver, const struct dns_exchange *exc
 		       const uint8_t *bytes, size_t len, const struct dns_query *query,
 		       uint8_t *buf, size_t size)
 {
-	struct dns_answer answers[DNS_QUESTIONS_MAX] = {};
+	struct dns_answer answers[DNS_QUESTIONS_MAX];
 	enum dns_rcode rcode = DNS_RCODE_NOERROR;
 	struct decoy_hits hits = {};
 
 	decoys_search(resolver->decoys, bytes, len, &hits);
 	for (size_t i = 0; i < query->questions_cnt; i++) {
 		const struct dns_question *question = &query->questions[i];
-		uint8_t family = question_family(question);
-		struct endpoint address;
-		bool found = family &&
-			     names_address(resolver->names, question->name, family, &address) == 0;
+		char text[ANSWER_TEXT_SIZE];
+		enum dns_rcode its = answer_make(resolver->names, question, &answers[i], text);
 
-		/* No address left: the asker is told so, and the question is recorded. */
-		if (family && !found)
-			rcode = DNS_RCODE_SERVFAIL;
-		if (found) {
-			answers[i].family = family;
-			memcpy(answers[i].address, address.address, sizeof(answers[i].address));
-		}
-		question_record(resolver, exchange, question, found ? &address : NULL, len, hits);
+		/* No address left: the asker is told so, and the question is recorded. One
+		 * name that is not there does not make the others so. */
+		if (its == DNS_RCODE_SERVFAIL || query->questions_cnt == 1)
+			rcode = its;
+		question_record(resolver, exchange, question, text, len, hits);
 	}
 	return dns_reply_build(bytes, query, answers, rcode, buf, size);
 }

@@ -8,7 +8,8 @@
 #include "sinkhole/record.h"
 
 /* Enough for the reply to any query that dns_query_parse accepts. */
-#define RESOLVER_REPLY_MAX (DNS_HEADER_SIZE + DNS_QUESTIONS_MAX * (DNS_NAME_MAX + 4 + 28) + 11)
+#define RESOLVER_REPLY_MAX \
+	(DNS_HEADER_SIZE + DNS_QUESTIONS_MAX * (DNS_NAME_MAX + 4 + DNS_ANSWER_MAX) + 11)
 
 struct resolver {
 	struct names *names; /* borrowed, as is the log */

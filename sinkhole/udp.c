@@ -3,6 +3,7 @@
 #include "sinkhole/udp.h"
 
 #include "base/cleanup.h"
+#include "sinkhole/hidden_dns.h"
 #include "sinkhole/listen.h"
 
 #include <netinet/in.h>
@@ -27,12 +28,19 @@ static void plain_record(struct udp *udp, const struct dns_exchange *exchange,
 	struct record record = record_begin("udp", &exchange->t);
 	size_t shown = len < RECORD_FIRST_BYTES ? len : RECORD_FIRST_BYTES;
 	struct decoy_hits hits = {};
+	uint32_t version;
 	bool searched;
 
 	record_flow(&record, &exchange->src, &exchange->dst);
 	record_text(&record, "dstName", names_find(udp->resolver->names, &exchange->dst));
 	record_number(&record, "bytes", bytes);
 	record_bytes(&record, "firstBytes", payload, shown);
+	if (quic_looks_like(payload, len, &version)) {
+		record_text(&record, "protocol", "quic");
+		record_number(&record, "quicVersion", version);
+		if (hidden_dns_quic(&exchange->dst))
+			record_text(&record, "service", hidden_dns_quic(&exchange->dst));
+	}
 	searched = decoys_search(udp->resolver->decoys, payload, len, &hits);
 	record_decoys(&record, udp->resolver->decoys, &hits,
 		      udp->resolver->decoys && (!searched || len < bytes));

@@ -65,6 +65,20 @@ Test(decode_net, a_decoy_that_left_is_told_of_by_its_label)
 		    "['base64', 'escaped']");
 }
 
+Test(decode_net, a_name_that_carries_data_is_payload)
+{
+	json_t *record = question("0123.t.example", 1);
+
+	json_object_set_new(record, "carries",
+			    json_pack("{s:i, s:i, s:[s]}", "chars", 44, "entropyCentibits", 390,
+				      "by", "entropy"));
+	add_sinkhole("dns", 4000, "203.0.113.7", 53, record);
+	exec_ends(s, 0, &facts);
+	cr_assert_eq(only(&facts, OBSERVATION_NET_DNS)->payload, TRISTATE_TRUE);
+	assert_json(json_object_get(only(&facts, OBSERVATION_NET_DNS)->extra, "carries"),
+		    "{'chars': 44, 'entropyCentibits': 390, 'by': ['entropy']}");
+}
+
 Test(decode_net, what_could_not_be_searched_fails_the_marker)
 {
 	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 443, 1, 0);

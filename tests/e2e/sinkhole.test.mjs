@@ -189,8 +189,13 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
           resolver.setServers([server]);
           answers.push(await resolver.resolve4("a.example"), await resolver.resolve6("b.example"));
         }
-        const empty = await resolver.resolveMx("a.example").catch((error) => error.code);
-        tell({ answers, empty, ports: [await send("udp4", "junk", 53, "198.51.100.9"),
+        const empty = await resolver.resolveNaptr("a.example").catch((error) => error.code);
+        resolver.setServers(["198.51.100.9:53"]);
+        const more = [await resolver.resolveMx("a.example"), await resolver.resolveTxt("a.example"),
+          await resolver.resolveSrv("_ldap._tcp.a.example"), await resolver.resolveNs("a.example"),
+          await resolver.reverse("198.18.0.1"), await resolver.resolve4("www.a.example"),
+          await resolver.reverse("203.0.113.99").catch((error) => error.code)];
+        tell({ answers, empty, more, ports: [await send("udp4", "junk", 53, "198.51.100.9"),
           await send("udp4", "to nobody", 9999, "198.51.100.9"),
           await send("udp6", "six", 9999, "2001:db8:3::1"),
           await send("udp4", "group", 5353, "224.0.0.251"),
@@ -200,9 +205,13 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
     });
     assert.deepEqual(told.answers, Array(3).fill([["198.18.0.1"], ["fd00::c612:2"]]).flat());
     assert.equal(told.empty, "ENODATA");
+    assert.deepEqual(told.more, [[{ exchange: "mail.a.example", priority: 10 }], [["v=spf1 -all"]],
+      [{ name: "a.example", port: 389, priority: 10, weight: 5 }], ["ns1.a.example"],
+      ["a.example"], ["198.18.0.3"], "ENOTFOUND"]);
     has(records.filter((r) => r.type === "dns")[2],
       { dstIp: "192.0.2.1", dstPort: 9953, name: "a.example", qtype: 1, answer: "198.18.0.1" });
-    has(records.filter((r) => r.type === "dns").at(-1), { qtype: 15, answer: null });
+    has(records.find((r) => r.qtype === 35), { answer: null });
+    has(records.find((r) => r.qtype === 15), { answer: "10 mail.a.example" });
     has(records.find((r) => r.type === "malformed"), { proto: "udp", protocol: "dns", bytes: 4,
       srcPort: told.ports[0], dstPort: 53 });
     const udp = records.filter((r) => r.type === "udp");

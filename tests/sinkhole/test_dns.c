@@ -157,8 +157,8 @@ Test(dns, replies_with_an_address_for_each_question)
 		0x12, 0,    1,	  0,	0,  41,	 0x04, 0xd0, 0,	  0,   0,   0,	 0, 0,
 	};
 	struct dns_answer answers[DNS_QUESTIONS_MAX] = {
-		{AF_INET, {198, 18, 0, 1}},
-		{AF_INET6, {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc6, 0x12, 0, 1}},
+		{4, {198, 18, 0, 1}, 0, {}},
+		{16, {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc6, 0x12, 0, 1}, 0, {}},
 	};
 	uint8_t reply[sizeof(expected)];
 	struct dns_query query;
@@ -200,7 +200,7 @@ Test(dns, replies_empty_noerror_without_an_answer)
 Test(dns, answers_an_unknown_edns_version_badvers)
 {
 	uint8_t bytes[sizeof(two_questions)], reply[128];
-	struct dns_answer answers[DNS_QUESTIONS_MAX] = {{AF_INET, {198, 18, 0, 1}}};
+	struct dns_answer answers[DNS_QUESTIONS_MAX] = {{4, {198, 18, 0, 1}, 0, {}}};
 	struct dns_query query;
 	size_t n;
 
