@@ -110,6 +110,9 @@ json_t *receipt_sandbox(const struct run_facts *facts)
 		   with_members(json_object_get(facts->sandbox, "network"), network, &r), &r);
 	member_set(sandbox, "roles", roles_json(facts, &r), &r);
 	member_set(sandbox, "allowedAreaWrites", area_writes_json(facts), &r);
+	/* Made up for the run: who compares two of them must know it. */
+	member_set(sandbox, "hostName",
+		   member_or_null(json_object_get(facts->preamble, "host"), "name"), &r);
 	/* There is no preload that could be forged. */
 	member_set(sandbox, "preloadForeignRecords", json_integer(0), &r);
 	if (!r)

@@ -73,7 +73,7 @@ test('a thief differs from a benign package by its read, its name, its POST and 
 
 test('names, times and ports that a run makes up are folded in a command too', (t) => {
   const script = 'd=$(mktemp -d /tmp/build-XXXXXX); echo x > $d/out; cat /proc/$PPID/environ; '
-    + 'echo $$ > /tmp/pid.$$$$; touch ~/.bashrc; echo x > /tmp/log.$(date +%s%N)';
+    + 'mkdir /opt/$(hostname); echo $$ > /tmp/pid.$$$$; touch ~/.bashrc; echo x > /tmp/log.$(date +%s%N)';
   const [a, b] = [1, 2].map(() => receiptOf(t, ['exec', '--', 'sh', '-c', script]));
   const { code, diff } = compared(a.file, b.file);
   assert.equal(code, 0, JSON.stringify(diff, null, 1));

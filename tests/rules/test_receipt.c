@@ -251,6 +251,24 @@ static void forge_members(struct run_facts *facts)
 	json_object_set_new(observation->extra, "id", json_string("o99"));
 }
 
+Test(receipt, the_host_name_that_was_made_up_is_told)
+{
+	struct ruleset *rules = default_rules();
+	struct run_facts facts = {0};
+	json_t *receipt = NULL;
+
+	facts.preamble = json_pack("{s:s, s:{s:s}}", "nonce", "0", "host", "name", "build-85");
+	facts.sandbox = json_pack("{s:i}", "round", 1);
+	cr_assert_eq(receipt_build(&facts, rules, &receipt, NULL), 0);
+	cr_assert_str_eq(
+		json_string_value(json_object_get(json_object_get(receipt, "sandbox"), "hostName")),
+		"build-85");
+	json_decref(receipt);
+	json_decref(facts.preamble);
+	json_decref(facts.sandbox);
+	ruleset_free(rules);
+}
+
 Test(receipt, members_of_a_kind_never_replace_those_of_all)
 {
 	json_t *receipt = build_changed(forge_members);

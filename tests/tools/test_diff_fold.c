@@ -11,14 +11,15 @@ static struct fold *fold;
 
 static void begin(void)
 {
-	receipt = json_pack(
-		"{s:{s:s, s:s}, s:{s:{s:{s:s, s:s, s:s}, s:s}, s:{s:s}}, s:{s:[{s:s, s:s, s:s}, "
-		"{s:s, s:s, s:s}]}}",
-		"package", "name", "@scope/pad", "version", "1.2.3", "sandbox", "hardening",
-		"Tmpfs", "/home/alice", "rw", "/tmp", "rw", "/work", "rw", "User", "31234:31234",
-		"network", "subnet", "10.0.5.0/24", "network", "sinkholeLog", "type", "dns", "name",
-		"x.example", "answer", "198.18.0.1", "type", "dns", "name", "x.example", "answer",
-		"fd00::c612:1");
+	receipt = json_pack("{s:{s:s, s:s}, s:{s:s, s:{s:{s:s, s:s, s:s}, s:s}, s:{s:s}}, "
+			    "s:{s:[{s:s, s:s, s:s}, "
+			    "{s:s, s:s, s:s}]}}",
+			    "package", "name", "@scope/pad", "version", "1.2.3", "sandbox",
+			    "hostName", "build-85", "hardening", "Tmpfs", "/home/alice", "rw",
+			    "/tmp", "rw", "/work", "rw", "User", "31234:31234", "network", "subnet",
+			    "10.0.5.0/24", "network", "sinkholeLog", "type", "dns", "name",
+			    "x.example", "answer", "198.18.0.1", "type", "dns", "name", "x.example",
+			    "answer", "fd00::c612:1");
 	cr_assert(receipt);
 	cr_assert_eq(fold_new(receipt, &fold), 0);
 }
@@ -116,6 +117,8 @@ Test(fold, words_of_commands_are_folded_where_a_path_or_an_address_stands)
 		{"nc 10.0.5.1 53", "nc {local} 53"},
 		{"user=alice", "user={user}"},
 		{"--alice", "--alice"},
+		{"{\"host\":\"build-85\"}", "{\"host\":\"{host}\"}"},
+		{"build-851", "build-851"},
 		{"/?t=1796067419122", "/?t={number}"},
 		{"/?id=123e4567-e89b-12d3-a456-426614174000", "/?id={random}"},
 		{"/v1.2.3/linux-x64.tgz", "/v{version}/linux-x64.tgz"},
@@ -131,6 +134,7 @@ Test(fold, host_names_lose_users_and_data)
 	static const struct folding cases[] = {
 		{"x.example", "x.example"},
 		{"alice.x.example", "{user}.x.example"},
+		{"alice.build-85.x.example", "{user}.{host}.x.example"},
 		{"0123456789abcdef.x.example", "{data}.x.example"},
 		{"mfrggzdfmztwq2lknnwg23tpobyxe43u.x.example", "{data}.x.example"},
 		{"downloads2.x.example", "downloads2.x.example"},

@@ -115,15 +115,15 @@ static size_t replace_version(const struct pass *pass)
 	return replace(pass, v ? "v{version}" : "{version}", v + len);
 }
 
-/* A user's name may be any word: only where a name of a user is likely to stand. */
-static size_t replace_user(const struct pass *pass)
+/* Names of users and hosts may be any word: only where such a name is likely to stand. */
+static size_t replace_name(const struct pass *pass, const char *name, const char *word)
 {
-	size_t len = prefix_len(pass->at, pass->fold->user);
+	size_t len = prefix_len(pass->at, name);
 	char before = pass->at == pass->text ? '=' : pass->at[-1];
 
-	if (!len || !strchr("=/@:,", before) || is_name_char(pass->at[len]))
+	if (!len || !strchr("=/@:,\"'", before) || is_name_char(pass->at[len]))
 		return 0;
-	return replace(pass, "{user}", len);
+	return replace(pass, word, len);
 }
 
 static size_t replace_number(const struct pass *pass)
@@ -153,7 +153,8 @@ static size_t replace_word(const struct pass *pass)
 	word = fold_address_at(pass->fold, pass->at, &len);
 	if (word)
 		return replace(pass, word, len);
-	len = replace_user(pass);
+	len = replace_name(pass, pass->fold->user, "{user}");
+	len = len ? len : replace_name(pass, pass->fold->host, "{host}");
 	return len ? len : replace_number(pass);
 }
 
@@ -222,6 +223,11 @@ static size_t step(struct pass *pass)
 	return len ? len : copy_run(pass);
 }
 
+static bool is_label(const char *label, size_t len, const char *name)
+{
+	return len && len == strlen(name) && !strncmp(label, name, len);
+}
+
 static void labels_fold(const struct pass *pass)
 {
 	const char *label = pass->text;
@@ -229,9 +235,10 @@ static void labels_fold(const struct pass *pass)
 	for (;;) {
 		size_t len = strcspn(label, ".");
 
-		if (*pass->fold->user && len == strlen(pass->fold->user) &&
-		    !strncmp(label, pass->fold->user, len))
+		if (is_label(label, len, pass->fold->user))
 			fputs("{user}", pass->out);
+		else if (is_label(label, len, pass->fold->host))
+			fputs("{host}", pass->out);
 		else if (random_is_label(label, len))
 			fputs("{data}", pass->out);
 		else

@@ -10,6 +10,7 @@
 
 struct fold {
 	const char *package, *version; /* borrowed from the receipt, "" where it has none */
+	const char *host;	       /* likewise */
 	const char *home, *user;       /* likewise; user is the home's last name */
 	char uid[24];
 	struct in_addr subnet, mask; /* host byte order; a mask of 0: none known */

@@ -115,6 +115,7 @@ int fold_new(const json_t *receipt, struct fold **ret_fold)
 		return -ENOMEM;
 	fold->package = member_text(package, "name");
 	fold->version = member_text(package, "version");
+	fold->host = member_text(json_object_get(receipt, "sandbox"), "hostName");
 	fold->home = fold->user = "";
 	fold->names = json_object();
 	fold->temporary = json_object();
