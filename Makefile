@@ -35,7 +35,7 @@ PC_LIBS   = $(eval PC_LIBS := $$(shell pkg-config --libs $(LIBS_PC)))$(PC_LIBS)
 # A program's main file; every other .c of a folder goes into that folder's library.
 PROGRAMS      := qp qp-collect qp-sinkhole
 MAIN_qp          := tools/qp.c
-MAIN_qp-collect  := collector/qp-collect.c
+MAIN_qp-collect  := tools/collect/qp-collect.c
 MAIN_qp-sinkhole := sinkhole/qp-sinkhole.c
 STATIC_PROGRAMS  := qp-init
 
@@ -205,6 +205,9 @@ install: build-all ## programs, stage scripts and man pages below $(DESTDIR)$(PR
 	install -m 644 $(wildcard tools/stage/*) $(DESTDIR)$(PREFIX)/libexec/qp/stage/
 	cp -R tests/fixtures $(DESTDIR)$(PREFIX)/libexec/qp/
 	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|@PREFIX@|$(PREFIX)|' systemd/qp-collect.service \
+		> $(DESTDIR)$(PREFIX)/lib/systemd/system/qp-collect.service
 	for p in $(PROGRAMS); do ln -sf ../libexec/qp/$$p $(DESTDIR)$(PREFIX)/bin/$$p; done
 
 clean: ## remove build/

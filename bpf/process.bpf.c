@@ -74,6 +74,9 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 		record_lost(QP_EVENT_EXEC);
 		return 0;
 	}
+	/* An exec whose entry was not seen: the task's calls do not reach on_sys_enter. */
+	if (state->phase != PHASE_CALL)
+		record_lost(QP_EVENT_CALL);
 	task_state_number(state, current);
 	s = scratch_take(QP_EVENT_EXEC, sizeof(*body), state);
 	if (!s)

@@ -43,10 +43,10 @@ struct collector {
 	struct bpf_link **links; /* of the cgroup hooks, for all groups */
 	size_t link_cnt;
 	struct enters *enters;
-	uint64_t malformed; /* samples that contradict their own header */
-	uint64_t drained;   /* records of this drain */
-	collector_notice_fn on_notice;
-	void *notice_context;
+	uint64_t malformed;  /* samples that contradict their own header */
+	uint64_t drained;    /* records of this drain */
+	bool drained_enough; /* and there may be more */
+	struct groups_watcher watcher;
 	collector_watch_fn watch; /* or NULL */
 	void *watch_context;
 };

@@ -79,11 +79,20 @@ static void take_notice(struct collector *collector, const struct qp_notice *not
 	size_t bare = offsetof(struct qp_notice, path);
 	bool whole = len == sizeof(*notice) && memchr(notice->path, '\0', sizeof(notice->path));
 
-	if (len >= bare && notice->slot <= collector->slots_cnt && collector->on_notice &&
+	if (len >= bare && notice->slot <= collector->slots_cnt && collector->watcher.on_notice &&
 	    (notice->kind == QP_NOTICE_MADE ? whole : len == bare))
-		collector->on_notice(collector->notice_context, notice);
+		collector->watcher.on_notice(collector->watcher.context, notice);
 	else
 		collector->malformed++;
+}
+
+static bool has_log(struct collector *collector, uint32_t number)
+{
+	struct slot *const *slot = &collector->slots[number];
+
+	if (!*slot && collector->watcher.on_first)
+		collector->watcher.on_first(collector->watcher.context, number);
+	return *slot && (*slot)->log;
 }
 
 int drain_sample(void *context, void *data, size_t len)
@@ -97,7 +106,7 @@ int drain_sample(void *context, void *data, size_t len)
 	else if (!number || number > collector->slots_cnt ||
 		 !is_whole(collector, event, len - sizeof(number)))
 		collector->malformed++;
-	else if (collector->slots[number] && collector->slots[number]->log)
+	else if (has_log(collector, (uint32_t)number))
 		take_event(collector, collector->slots[number], event);
 	return ++collector->drained < DRAIN_RECORDS_MAX ? 0 : DRAIN_ENOUGH;
 }
@@ -121,6 +130,7 @@ int collector_drain(struct collector *collector, struct log_writer *log)
 	}
 	collector->drained = 0;
 	rc = ring_buffer__consume(collector->ring);
+	collector->drained_enough = rc == DRAIN_ENOUGH;
 	if (only) {
 		only->log = NULL;
 		if (only->log_error)

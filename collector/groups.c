@@ -14,6 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* A drain takes 20 MiB of the smallest records at least. */
+#define SETTLE_DRAINS_MAX 64
+
 DEFINE_CLEANUP(json, json_t *, json_decref);
 
 struct slot *slot_new(uint32_t cpu_cnt)
@@ -60,13 +63,12 @@ static int slot_pop(struct collector *collector, uint32_t *ret_slot)
 	return rc == -ENOENT ? -ENOSPC : rc;
 }
 
-int groups_watch(struct collector *collector, int root_fd, collector_notice_fn on_notice,
-		 void *context, struct qp_error *err)
+int groups_watch(struct collector *collector, int root_fd, const struct groups_watcher *watcher,
+		 struct qp_error *err)
 {
 	int rc = 0;
 
-	collector->on_notice = on_notice;
-	collector->notice_context = context;
+	collector->watcher = *watcher;
 	for (uint32_t slot = 1; !rc && slot <= collector->slots_cnt; slot++)
 		rc = slot_push(collector, slot);
 	if (rc)
@@ -158,11 +160,45 @@ void groups_untrack(struct collector *collector, uint64_t cgroup_id)
 	answers_forget(collector);
 }
 
-/* MEMBARRIER_CMD_GLOBAL is synchronize_rcu(): programs on tracepoints run within RCU. */
+/* MEMBARRIER_CMD_GLOBAL is synchronize_rcu(): programs on tracepoints run within RCU. The
+ * ring's content of that moment fits into so many drains. */
 int groups_settle(struct collector *collector)
 {
-	(void)collector;
-	return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0 ? -errno : 0;
+	int rc = syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0 ? -errno : 0;
+
+	for (int i = 0; i < SETTLE_DRAINS_MAX; i++) {
+		int drained = collector_drain(collector, NULL);
+
+		if (drained)
+			return drained;
+		if (!collector->drained_enough)
+			break;
+	}
+	return rc;
+}
+
+int groups_totals(struct collector *collector, uint32_t slot, struct groups_totals *ret_totals)
+{
+	_cleanup_free_ struct qp_cpu_counters *cpus =
+		calloc(collector->cpu_cnt, sizeof(struct qp_cpu_counters));
+	struct groups_totals totals = {0};
+	int rc;
+
+	if (!cpus)
+		return -ENOMEM;
+	rc = bpf_map__lookup_elem(collector->skel->maps.cpu_counters, &slot, sizeof(slot), cpus,
+				  collector->cpu_cnt * sizeof(struct qp_cpu_counters), 0);
+	if (rc)
+		return rc;
+	for (uint32_t cpu = 0; cpu < collector->cpu_cnt; cpu++) {
+		totals.syscalls += cpus[cpu].syscalls;
+		totals.produced += cpus[cpu].seq;
+		totals.limited += cpus[cpu].limited;
+		for (int type = 0; type < QP_TYPES_MAX; type++)
+			totals.lost += cpus[cpu].lost[type];
+	}
+	*ret_totals = totals;
+	return 0;
 }
 
 int groups_counters(struct collector *collector, uint32_t slot, json_t **ret_counters)

@@ -12,12 +12,30 @@
 /* Called during a drain, in the order of things: before the events of a new group come. */
 typedef void (*collector_notice_fn)(void *context, const struct qp_notice *notice);
 
+/* Called for the first event of a slot that has no log: groups_log() gives it one, or its
+ * events are dropped. */
+typedef void (*collector_first_fn)(void *context, uint32_t slot);
+
+struct groups_watcher {
+	collector_notice_fn on_notice;
+	collector_first_fn on_first;
+	void *context;
+};
+
+/* What the kernel counted of a slot so far. */
+struct groups_totals {
+	uint64_t syscalls;
+	uint64_t produced;
+	uint64_t lost;
+	uint64_t limited; /* of the lost: beyond the rate */
+};
+
 /*
  * Attaches what sees groups come and go, and the cgroup hooks to @root_fd, the folder that
- * all groups are in. Notices go to @on_notice from the next drain on.
+ * all groups are in. @watcher is copied, and called from the next drain on.
  */
-int groups_watch(struct collector *collector, int root_fd, collector_notice_fn on_notice,
-		 void *context, struct qp_error *err);
+int groups_watch(struct collector *collector, int root_fd, const struct groups_watcher *watcher,
+		 struct qp_error *err);
 
 /*
  * Has every group that is made from now on below the folder @fd tracked, if @levels has the
@@ -48,11 +66,14 @@ int groups_renew(struct collector *collector, uint64_t cgroup_id, uint32_t *ret_
 /* The group is not tracked any more; its slot is still the caller's. */
 void groups_untrack(struct collector *collector, uint64_t cgroup_id);
 
-/* Waits until no program runs that began before, so that all of its events are in the ring.
- * One call does for any number of groups. */
+/* Waits until no program runs that began before, and drains all of their events. One call
+ * does for any number of groups. */
 int groups_settle(struct collector *collector);
 
-/* The trailer's object of the slot, "complete" aside, after settling and a drain. */
+/* 0 or -errno. */
+int groups_totals(struct collector *collector, uint32_t slot, struct groups_totals *ret_totals);
+
+/* The trailer's object of the slot, "complete" aside, after settling. */
 int groups_counters(struct collector *collector, uint32_t slot, json_t **ret_counters);
 
 /* Clears the slot and gives it back. */

@@ -19,6 +19,9 @@
 #define FLUSH_INTERVAL_NS   1000000000ULL
 /* The fastest level: the drain of a full ring must not wait for the compressor. */
 #define WRITER_ZLIB_LEVEL Z_BEST_SPEED
+/* zlib's memory: 1 << (window bits + 2), and 1 << (level + 9); 32 KiB where it is 384. */
+#define WRITER_SMALL_GZIP_BITS	  (12 + 16)
+#define WRITER_SMALL_MEMORY_LEVEL 5
 
 struct log_writer {
 	int fd;
@@ -144,7 +147,7 @@ static int writer_flush(struct log_writer *writer)
 	return writer_deflate(writer, NULL, 0, Z_SYNC_FLUSH);
 }
 
-static int writer_start(struct log_writer *writer)
+static int writer_start(struct log_writer *writer, int window_bits, int memory_level)
 {
 	unsigned char head[LOG_HEAD_BYTES] = LOG_MAGIC;
 	int r;
@@ -152,8 +155,8 @@ static int writer_start(struct log_writer *writer)
 	writer->sha256 = EVP_MD_CTX_new();
 	if (!writer->sha256 || EVP_DigestInit_ex(writer->sha256, EVP_sha256(), NULL) != 1)
 		return -ENOMEM;
-	if (deflateInit2(&writer->zlib, WRITER_ZLIB_LEVEL, Z_DEFLATED, LOG_ZLIB_GZIP_BITS,
-			 MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&writer->zlib, WRITER_ZLIB_LEVEL, Z_DEFLATED, window_bits, memory_level,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;
 	writer->zlib_ready = true;
 	writer->zlib.next_out = writer->buffer;
@@ -163,7 +166,8 @@ static int writer_start(struct log_writer *writer)
 	return r < 0 ? r : writer_flush(writer);
 }
 
-int log_writer_open(const char *path, struct log_writer **ret_writer, struct qp_error *err)
+static int writer_create(const char *path, int window_bits, int memory_level,
+			 struct log_writer **ret_writer, struct qp_error *err)
 {
 	_cleanup_(writer) struct log_writer *writer = calloc(1, sizeof(*writer));
 	int r;
@@ -177,7 +181,7 @@ int log_writer_open(const char *path, struct log_writer **ret_writer, struct qp_
 		return qp_error_set(err, r, "cannot create the evidence log %s: %s", path,
 				    strerror(-r));
 	}
-	r = writer_start(writer);
+	r = writer_start(writer, window_bits, memory_level);
 	if (r < 0) {
 		unlink(path);
 		return qp_error_set(err, r, "cannot write the evidence log %s: %s", path,
@@ -185,6 +189,17 @@ int log_writer_open(const char *path, struct log_writer **ret_writer, struct qp_
 	}
 	*ret_writer = steal_ptr(writer);
 	return 0;
+}
+
+int log_writer_open(const char *path, struct log_writer **ret_writer, struct qp_error *err)
+{
+	return writer_create(path, LOG_ZLIB_GZIP_BITS, MAX_MEM_LEVEL, ret_writer, err);
+}
+
+int log_writer_open_small(const char *path, struct log_writer **ret_writer, struct qp_error *err)
+{
+	return writer_create(path, WRITER_SMALL_GZIP_BITS, WRITER_SMALL_MEMORY_LEVEL, ret_writer,
+			     err);
 }
 
 /*

@@ -46,6 +46,9 @@ struct log_writer;
 /* Creates @path exclusively, mode 0600. -EEXIST when it is there, or the system's error. */
 int log_writer_open(const char *path, struct log_writer **ret_writer, struct qp_error *err);
 
+/* The same for one log among hundreds: a larger file for less memory. */
+int log_writer_open_small(const char *path, struct log_writer **ret_writer, struct qp_error *err);
+
 /*
  * Appends a record. A failed write (-ENOSPC, ...) sticks: each later call, and the close,
  * returns it. @len at most LOG_RECORD_BYTES_MAX, else -EMSGSIZE.

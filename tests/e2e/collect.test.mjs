@@ -6,18 +6,23 @@ import fs from 'node:fs';
 import path from 'node:path';
 import zlib from 'node:zlib';
 import { spawnSync } from 'node:child_process';
-import { build, ended, start, temporaryFolder, waitFor } from './lib/qp.mjs';
+import { build, ended, qp, start, temporaryFolder, waitFor } from './lib/qp.mjs';
 
 const program = path.join(build, 'qp-collect');
 const EVENT = 2, PREAMBLE = 1, TRAILER = 255;
+const CALLS = 1003;
 
 function cgroupMountPoint() {
   const line = fs.readFileSync('/proc/self/mountinfo', 'utf8').split('\n').find((l) => l.includes(' - cgroup2 '));
   return line.split(' ')[4];
 }
 
+const top = cgroupMountPoint();
+let serial = 0;
+const freshName = () => `qp-collect-${process.pid}-${serial++}`;
+
 function makeGroup(t, name) {
-  const folder = path.join(cgroupMountPoint(), name);
+  const folder = path.join(top, name);
   fs.mkdirSync(folder);
   t.after(() => fs.existsSync(folder) && fs.rmdirSync(folder));
   return folder;
@@ -29,12 +34,14 @@ function runIn(folder, command) {
   assert.equal(result.status, 0, String(result.stderr));
 }
 
+// The records of a log, as far as it is whole.
 function readLog(file) {
-  const bytes = zlib.gunzipSync(fs.readFileSync(file));
+  const bytes = zlib.gunzipSync(fs.readFileSync(file), { finishFlush: zlib.constants.Z_SYNC_FLUSH });
   const records = [];
   assert.equal(bytes.subarray(0, 8).toString('latin1'), 'QPLOG\r\n\x1a');
-  for (let at = 12; at < bytes.length;) {
+  for (let at = 12; at + 8 <= bytes.length;) {
     const len = bytes.readUInt32LE(at);
+    if (at + 8 + len > bytes.length) break;
     const payload = bytes.subarray(at + 8, at + 8 + len);
     const type = bytes.readUInt16LE(at + 4);
     records.push({ type, payload, json: type === EVENT ? null : JSON.parse(payload) });
@@ -43,66 +50,259 @@ function readLog(file) {
   return records;
 }
 
-function assertBalanced(records, trailer) {
+function assertBalanced(records) {
+  const trailer = records.at(-1).json;
   const { produced, delivered, lost } = trailer.counters.events;
+  assert.equal(records.at(-1).type, TRAILER);
   assert.equal(trailer.complete, true);
   assert.equal(produced, delivered + lost);
   assert.equal(delivered, records.filter((r) => r.type === EVENT).length);
+  const calls = Object.values(trailer.counters.calls).reduce((sum, n) => sum + n, 0);
+  assert.equal(calls, trailer.counters.syscalls);
+  return trailer.counters;
 }
 
-test('a group that was made before and one made later', async (t) => {
-  const out = path.join(temporaryFolder(t), 'logs');
-  const prefix = `qp-collect-${process.pid}`;
-  const first = makeGroup(t, `${prefix}-first`);
-  const child = start(['--cgroup', `${prefix}-*`, '--out', out, '--exit-when-empty'], { program });
+// A collector that the test ends; `ready` when it has attached.
+async function collect(t, args, options = {}) {
+  const out = options.out ?? path.join(temporaryFolder(t), 'out');
+  const metrics = path.join(temporaryFolder(t), 'metrics');
+  const child = start([...args, '--out', out, '--metrics', metrics], { program, ...options });
   const end = ended(child);
   t.after(() => child.exitCode === null && child.kill('SIGKILL'));
-  await waitFor(() => fs.existsSync(`${out}/${prefix}-first.qplog`), 'the first log');
+  await waitFor(() => fs.existsSync(metrics) || child.exitCode !== null, 'the collector');
+  const value = (name) => Number(fs.readFileSync(metrics, 'utf8').match(new RegExp(`^qp_collect_${name} (\\d+)$`, 'm'))[1]);
+  const stop = async (signal = 'SIGTERM') => { child.kill(signal); return end; };
+  const files = (ending, name = '') => (fs.existsSync(out) ? fs.readdirSync(out) : [])
+    .filter((f) => f.endsWith(ending) && f.startsWith(name)).sort().map((f) => path.join(out, f));
+  return { child, out, end, stop, value, logs: (name) => files('.qplog', name), receipts: (name) => files('.receipt.json', name) };
+}
+
+const readJson = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
+
+test('a group that was made before and one made later', async (t) => {
+  const prefix = freshName();
+  const first = makeGroup(t, `${prefix}-first`);
+  const c = await collect(t, ['--cgroup', `${prefix}-*`, '--exit-when-empty']);
   const second = makeGroup(t, `${prefix}-second`);
-  await waitFor(() => fs.existsSync(`${out}/${prefix}-second.qplog`), 'the second log');
   runIn(second, 'mkdir -p /tmp');
   runIn(first, 'true');
-  await end;
-  assert.equal(child.exitCode, 0);
+  assert.equal((await c.end).code, 0);
   for (const name of ['first', 'second']) {
-    const records = readLog(`${out}/${prefix}-${name}.qplog`);
-    const trailer = records.at(-1).json;
+    const [log] = c.logs(`${prefix}-${name}-`);
+    const records = readLog(log);
     assert.equal(records[0].type, PREAMBLE);
     assert.equal(records[0].json.mode, 'collect');
     assert.equal(records[0].json.joinedLate, false);
     assert.equal(records[0].json.cgroups[0].path, `${prefix}-${name}`);
-    assert.equal(records.at(-1).type, TRAILER);
-    assertBalanced(records, trailer);
-    assert.equal(trailer.counters.calls.execve >= 1, true);
+    assert.equal(assertBalanced(records).calls.execve >= 1, true);
+    const [receipt] = c.receipts(`${prefix}-${name}-`);
+    assert.equal(qp(['replay', log]).stdout, fs.readFileSync(receipt, 'utf8'));
   }
 });
 
+async function groupsAreExact(t, mode, groups) {
+  const prefix = freshName();
+  const c = await collect(t, ['--cgroup', `${prefix}-*`]);
+  const made = spawnSync(path.join(build, 'probes/groups'), [mode, `${top}/${prefix}-`, String(groups), String(CALLS)]);
+  assert.equal(made.status, 0, String(made.stderr));
+  const { code, stderr } = await c.stop();
+  assert.equal(code, 0, stderr);
+  assert.equal(c.logs('').length, groups);
+  for (let i = 0; i < groups; i++) {
+    const [log] = c.logs(`${prefix}-${i}-`);
+    const records = readLog(log);
+    const counters = assertBalanced(records);
+    assert.equal(records[0].json.joinedLate, false, log);
+    assert.equal(counters.calls.getppid, CALLS + i, log);
+    assert.equal(counters.calls.mkdir, i % 5 + 1, log);
+    assert.equal(counters.events.lost, 0);
+    const receipt = readJson(c.receipts(`${prefix}-${i}-`)[0]);
+    assert.equal(receipt.completeness['kernel-trace'].ok, true, log);
+  }
+  assert.equal(c.value('groups_total'), groups);
+  assert.equal(c.value('events_undelivered_total'), 0);
+}
+
+test('100 groups filled at once after they are made are recorded from the first call', (t) => groupsAreExact(t, 'race', 100));
+
+test('200 groups at the same time are counted each by itself', (t) => groupsAreExact(t, 'together', 200));
+
+test('patterns reach groups of groups that are made later, absolute ones too', async (t) => {
+  const prefix = freshName();
+  const c = await collect(t, ['--cgroup', `${top}/${prefix}-abs*`, '--cgroup', `/sys/fs/cgroup/${prefix}-usual`, '--cgroup', `${prefix}-deep/in*/x`]);
+  const names = [`${prefix}-absolute`, `${prefix}-usual`, `${prefix}-deep`, `${prefix}-deep/in1`, `${prefix}-deep/out`, `${prefix}-deep/in1/x`, `${prefix}-deep/in1/y`, `${prefix}-deep/out/x`];
+  const folders = names.map((name) => path.join(top, name));
+  folders.forEach((folder) => fs.mkdirSync(folder));
+  folders.forEach((folder) => runIn(folder, 'true'));
+  folders.reverse().forEach((folder) => fs.rmdirSync(folder));
+  assert.equal((await c.stop()).code, 0);
+  const recorded = c.logs('').map((log) => readLog(log)[0].json.cgroups[0].path).sort();
+  assert.deepEqual(recorded, [`${prefix}-absolute`, `${prefix}-deep/in1/x`, `${prefix}-usual`]);
+  assert.equal(path.basename(c.logs(`${prefix}-deep`)[0]).startsWith(`${prefix}-deep%2Fin1%2Fx-2`), true);
+});
+
 test('a group in which someone is already is joined late, and a signal ends it in order', async (t) => {
-  const out = path.join(temporaryFolder(t), 'logs');
-  const name = `qp-collect-${process.pid}-late`;
+  const name = freshName();
   const group = makeGroup(t, name);
   const sleeper = start(['-c', `echo 0 > ${group}/cgroup.procs && exec sleep 60`], { program: 'sh' });
   const slept = ended(sleeper);
   await waitFor(() => fs.readFileSync(`${group}/cgroup.procs`, 'utf8') !== '', 'the sleeper');
-  const child = start(['--cgroup', name, '--out', out], { program });
-  const end = ended(child);
-  await waitFor(() => fs.existsSync(`${out}/${name}.qplog`), 'the log');
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  child.kill('SIGTERM');
-  await end;
+  const c = await collect(t, ['--cgroup', name]);
+  const { code } = await c.stop();
   sleeper.kill('SIGKILL');
   await slept;
-  assert.equal(child.exitCode, 0);
-  const records = readLog(`${out}/${name}.qplog`);
+  assert.equal(code, 0);
+  const records = readLog(c.logs(name)[0]);
   assert.equal(records[0].json.joinedLate, true);
-  assertBalanced(records, records.at(-1).json);
+  assertBalanced(records);
+  const receipt = readJson(c.receipts(name)[0]);
+  assert.equal(receipt.completeness['kernel-trace'].ok, false);
+  assert.match(receipt.completeness['kernel-trace'].runs[0].detail.state, /joined-late/);
+  assert.notEqual(receipt.verdict, 'install');
+});
+
+test('an emptied group has its receipt while it stays, and is recorded when filled again', async (t) => {
+  const name = freshName();
+  const group = makeGroup(t, name);
+  const c = await collect(t, ['--cgroup', name]);
+  runIn(group, 'true');
+  await waitFor(() => c.receipts(name).length === 1, 'the first receipt');
+  runIn(group, 'mkdir -p /tmp');
+  await waitFor(() => c.receipts(name).length === 2, 'the second receipt');
+  assert.equal((await c.stop()).code, 0);
+  assert.equal(c.logs(name).length, 2);
+  for (const log of c.logs(name)) {
+    const records = readLog(log);
+    assert.equal(records[0].json.joinedLate, false);
+    assert.equal(assertBalanced(records).calls.execve >= 1, true);
+  }
+});
+
+test('SIGHUP finishes the logs, and new ones go on where they end', async (t) => {
+  const name = freshName();
+  const group = makeGroup(t, name);
+  const c = await collect(t, ['--cgroup', name]);
+  const busy = start(['-c', `echo 0 > ${group}/cgroup.procs; while :; do mkdir /tmp 2>/dev/null; done`], { program: 'sh' });
+  const busyEnd = ended(busy);
+  for (let i = 1; i <= 3; i++) {
+    await waitFor(() => c.logs(name).length === i, `log ${i}`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    c.child.kill('SIGHUP');
+    await waitFor(() => c.receipts(name).length === i, `receipt ${i}`);
+  }
+  busy.kill('SIGKILL');
+  await busyEnd;
+  assert.equal((await c.stop()).code, 0);
+  const logs = c.logs(name);
+  assert.equal(logs.length >= 4, true);
+  let events = 0;
+  logs.forEach((log, i) => {
+    const records = readLog(log);
+    const counters = assertBalanced(records);
+    assert.equal(records[0].json.joinedLate, i > 0);
+    assert.equal(counters.events.lost, 0);
+    events += counters.events.produced;
+  });
+  assert.equal(c.value('events_produced_total'), events);
+});
+
+test('what --rate turns away is lost, counted and told', async (t) => {
+  const name = freshName();
+  const c = await collect(t, ['--cgroup', `${name}*`, '--rate', '101']);
+  const made = spawnSync(path.join(build, 'probes/groups'), ['race', `${top}/${name}-`, '1', '7']);
+  assert.equal(made.status, 0);
+  const flood = makeGroup(t, `${name}-flood`);
+  runIn(flood, `${build}/probes/calls open 20011`);
+  fs.rmdirSync(flood);
+  assert.equal((await c.stop()).code, 0);
+  const quiet = assertBalanced(readLog(c.logs(`${name}-0`)[0]));
+  assert.equal(quiet.events.lost, 0);
+  const counters = assertBalanced(readLog(c.logs(`${name}-flood`)[0]));
+  assert.equal(counters.events.produced > 20011, true);
+  assert.equal(counters.events.lost > 0, true);
+  assert.equal(counters.events.delivered >= 101, true);
+  assert.equal(counters.calls.openat >= 20011, true);
+  assert.equal(c.value('events_limited_total'), counters.events.lost);
+  const receipt = readJson(c.receipts(`${name}-flood`)[0]);
+  assert.equal(receipt.completeness['kernel-trace'].ok, false);
+  assert.match(receipt.completeness['kernel-trace'].runs[0].detail.state, /events were lost/);
+});
+
+test('a full disk cuts one log, says so, and the collector goes on', async (t) => {
+  const disk = temporaryFolder(t);
+  assert.equal(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', disk]).status, 0);
+  try {
+    const name = freshName();
+    const c = await collect(t, ['--cgroup', `${name}-*`], { out: disk });
+    const flood = makeGroup(t, `${name}-flood`);
+    runIn(flood, `${build}/probes/calls open 50021`);
+    await waitFor(() => c.value('logs_failed_total') === 1, 'the failure');
+    const [log] = c.logs(`${name}-flood`);
+    const cut = readLog(log);
+    assert.equal(cut[0].type, PREAMBLE);
+    assert.notEqual(cut.at(-1).type, TRAILER);
+    assert.equal(qp(['replay', log]).code !== 0, true);
+    // Nothing of the next group can be written; the one after the disk has room again can.
+    runIn(makeGroup(t, `${name}-unlucky`), 'true');
+    fs.rmSync(log);
+    runIn(makeGroup(t, `${name}-lucky`), 'true');
+    const { code, stderr } = await c.stop();
+    assert.equal(code, 1);
+    assert.match(stderr, /flood-.*is cut: No space left on device/);
+    assertBalanced(readLog(c.logs(`${name}-lucky`)[0]));
+  } finally {
+    assert.equal(spawnSync('umount', [disk]).status, 0);
+  }
+});
+
+test('killed, it leaves logs that are readable to the last flush', async (t) => {
+  const name = freshName();
+  const group = makeGroup(t, name);
+  const c = await collect(t, ['--cgroup', name]);
+  const sleeper = start(['-c', `echo 0 > ${group}/cgroup.procs; mkdir /tmp 2>/dev/null; exec sleep 60`], { program: 'sh' });
+  const slept = ended(sleeper);
+  await waitFor(() => readLog(c.logs(name)[0]).some((r) => r.type === EVENT), 'a flushed event');
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  await c.stop('SIGKILL');
+  sleeper.kill('SIGKILL');
+  await slept;
+  const records = readLog(c.logs(name)[0]);
+  assert.equal(records[0].type, PREAMBLE);
+  assert.equal(records.filter((r) => r.type === EVENT && r.payload.includes('sleep')).length > 0, true);
+  const replayed = qp(['replay', c.logs(name)[0]]);
+  const receipt = JSON.parse(replayed.stdout);
+  assert.notEqual(receipt.verdict, 'install');
+  assert.match(receipt.completeness['kernel-trace'].runs[0].detail.state, /cut/);
+});
+
+test('--json prints what each group did, also when its reader is slow', async (t) => {
+  const name = freshName();
+  const c = await collect(t, ['--cgroup', `${name}-*`, '--json']);
+  c.child.stdout.pause();
+  const made = spawnSync(path.join(build, 'probes/groups'), ['race', `${top}/${name}-`, '3', '7']);
+  assert.equal(made.status, 0);
+  await waitFor(() => c.receipts(name).length === 3, 'three receipts');
+  const pieces = [];
+  c.child.stdout.on('data', (piece) => pieces.push(piece));
+  c.child.stdout.resume();
+  assert.equal((await c.stop()).code, 0);
+  const lines = Buffer.concat(pieces).toString().trim().split('\n').map((line) => JSON.parse(line));
+  for (let i = 0; i < 3; i++) {
+    const mine = lines.filter((line) => line.group === `${name}-${i}`);
+    const receipt = readJson(c.receipts(`${name}-${i}-`)[0]);
+    assert.deepEqual(mine.flatMap((line) => line.observation ?? []), receipt.observations);
+    assert.equal(mine.at(-1).verdict, receipt.verdict);
+  }
 });
 
 test('mistakes are told', (t) => {
   const run = (...args) => spawnSync(program, args, { encoding: 'utf8' });
   const none = run('--cgroup', 'qp-no-such-group', '--exit-when-empty', '--out', temporaryFolder(t));
   assert.equal(none.status, 1);
-  assert.match(none.stderr, /no cgroup matches qp-no-such-group/);
+  assert.match(none.stderr, /no cgroup matches/);
   assert.equal(run().status, 2);
+  assert.equal(run('--cgroup', '/etc/*').status, 2);
+  assert.equal(run('--cgroup', 'a/../b').status, 2);
+  assert.equal(run('--cgroup', 'qp-none', '--ring-size', '100000', '--out', temporaryFolder(t)).status, 2);
   assert.match(run('--help').stdout, /--exit-when-empty/);
 });
