@@ -3,7 +3,6 @@
 #include "base/escape.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +43,7 @@ size_t utf8_char_len(const unsigned char *p, size_t len)
  * C0, DEL, C1 and the backslash, and the characters that reorder or hide text on a
  * terminal: bidirectional controls, zero-width ones, line and paragraph separators.
  */
-static bool is_unsafe(const unsigned char *p, size_t n)
+bool utf8_char_is_unsafe(const unsigned char *p, size_t n)
 {
 	if (n == 1)
 		return p[0] < 0x20 || p[0] == 0x7f || p[0] == '\\';
@@ -77,7 +76,7 @@ static char *escape(const void *bytes, size_t len, const char *kept)
 		size_t n = utf8_char_len(p, len);
 		size_t step = n ? n : 1;
 
-		if (n && (!is_unsafe(p, n) || (*p && strchr(kept, *p)))) {
+		if (n && (!utf8_char_is_unsafe(p, n) || (*p && strchr(kept, *p)))) {
 			memcpy(out, p, n);
 			out += n;
 		} else {

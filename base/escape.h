@@ -7,6 +7,7 @@
 #ifndef QP_BASE_ESCAPE_H
 #define QP_BASE_ESCAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Returns a new NUL-terminated string that the caller frees, NULL when out of memory. */
@@ -23,5 +24,9 @@ char *unescape_text(const char *text, size_t *ret_len);
 
 /* The length in bytes of the valid UTF-8 character at @p of @len bytes, 0 if it is none. */
 size_t utf8_char_len(const unsigned char *p, size_t len);
+
+/* Whether the character of @n bytes at @p is one that escape_bytes spells out: it moves the
+ * cursor, hides or reorders text, or is the backslash. */
+bool utf8_char_is_unsafe(const unsigned char *p, size_t n);
 
 #endif

@@ -88,7 +88,7 @@ test('hostile text in every place of a receipt comes out inert', (t) => {
     fs.writeFileSync(file, JSON.stringify(receipt));
     assertInert(page(t, file));
     // eslint-disable-next-line no-control-regex
-    assert.doesNotMatch(qp(['show', '--all', file]).stdout, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+    assert.doesNotMatch(qp(['show', '--all', file]).stdout, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/);
   }
 });
 

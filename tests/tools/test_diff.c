@@ -325,9 +325,10 @@ Test(diff, long_lists_are_cut_unless_all_is_asked_for)
 
 Test(diff, hostile_text_moves_no_cursor)
 {
-	json_t *diff =
-		compare(observed("[]"),
-			observed("[{\"kind\":\"file-write\",\"path\":\"/a\\u001b[2J\\nx\"}]"));
+	json_t *diff = compare(
+		observed("[]"),
+		observed(
+			"[{\"kind\":\"file-write\",\"path\":\"/a\\u001b[2J\\nx\\u202e\\\\x0a\"}]"));
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
@@ -335,7 +336,7 @@ Test(diff, hostile_text_moves_no_cursor)
 	diff_print(out, diff, &(struct diff_options){0});
 	fclose(out);
 	cr_assert_not(strchr(text, '\033'));
-	cr_assert(strstr(text, "+ write /a?[2J?x\n"));
+	cr_assert(strstr(text, "+ write /a?[2J?x?\\x0a\n"));
 	free(text);
 	json_decref(diff);
 }

@@ -2,6 +2,8 @@
 /* An observation in one line of plain words. */
 #include "tools/show/summary.h"
 
+#include "base/escape.h"
+
 #include <string.h>
 
 #define TEXT_COLUMNS_MAX 160
@@ -23,12 +25,15 @@ void text_print(FILE *out, const char *text)
 		while (shown && ((unsigned char)text[shown] & 0xc0) == 0x80)
 			shown--;
 	}
-	for (size_t i = 0; i < shown; i++) {
-		unsigned char c = (unsigned char)text[i];
-		bool c1 = c == 0xc2 && (unsigned char)text[i + 1] < 0xa0;
+	for (size_t i = 0, n; i < shown; i += n) {
+		const unsigned char *p = (const unsigned char *)text + i;
 
-		fputc(c < 0x20 || c == 0x7f || c1 ? '?' : c, out);
-		i += c1;
+		n = utf8_char_len(p, shown - i);
+		if (!n || (utf8_char_is_unsafe(p, n) && *p != '\\'))
+			fputc('?', out);
+		else
+			fwrite(p, 1, n, out);
+		n += !n;
 	}
 	if (shown < len)
 		fputs("...", out);

@@ -27,7 +27,8 @@ void observation_describe(FILE *out, const json_t *observation);
 /* The same without who did it. */
 void observation_deed(FILE *out, const json_t *observation);
 
-/* Prints text of a receipt: control characters as '?', cut with an ellipsis at a bound. */
+/* Prints text of a receipt: what moves the cursor or hides text as '?', cut with an ellipsis at a
+ * bound. */
 void text_print(FILE *out, const char *text);
 
 /* Reads a receipt file, whoever made it. -EBADMSG with the place when it is no receipt. */
