@@ -165,6 +165,11 @@ $(B)/probes/%: tests/probes/%.c
 build-tests: $(UNIT_TEST)
 build-probes: $(PROBES)
 
+bench-verify: all build-probes ## how long qp verify takes for a log of a million events
+	$(Q)QP_BUILD=$(B) node tests/bench/verify.mjs
+
+.PHONY: bench-verify
+
 # ---- Fuzzing --------------------------------------------------------------------------
 # Parsers of what a package or a stranger sends; the seeds of each are in tests/fuzz/corpus/.
 FUZZERS      := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))

@@ -142,7 +142,7 @@ int bundle_verify(const char *path, const struct key *key, const char *record_sh
 		return -ENOMEM;
 	r = file_open(path, &file, err);
 	if (r)
-		return r;
+		return r; /* cppcheck-suppress memleak ; the attribute frees it */
 	while ((r = line_read(file, text, &len, check.found.lines + 1, err)) == 1) {
 		r = line_verify(&check, text, len, err);
 		if (r)

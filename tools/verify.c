@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "rules/bundle.h"
 #include "rules/canon.h"
 #include "rules/difference.h"
@@ -207,9 +208,15 @@ static int claim_check(struct verify *verify, const struct claim_source *source,
 		       struct qp_error *err)
 {
 	_cleanup_json_ json_t *rebuilt = statement_build(source, verify->found.record_sha256);
+	const char *version = text_of(json_object_get(verify->found.record, "versions"), "qp");
+	int r = rebuilt_compare("claim", "statement", verify->statement, verify->dsse.payload,
+				verify->dsse.payload_len, rebuilt, err);
 
-	return rebuilt_compare("claim", "statement", verify->statement, verify->dsse.payload,
-			       verify->dsse.payload_len, rebuilt, err);
+	/* What qp says of a log may change from one version to the next. */
+	if (r == -EBADMSG && strcmp(version, QP_VERSION) != 0)
+		log_warning("the run was made with qp %.32s, this is qp %s: verify with that one",
+			    version, QP_VERSION);
+	return r;
 }
 
 static int signature_check(struct verify *verify, struct qp_error *err)
