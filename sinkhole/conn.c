@@ -24,10 +24,19 @@ struct conns *conns_new(int epoll_fd, struct resolver *resolver, size_t max)
 	conns->epoll_fd = epoll_fd;
 	conns->resolver = resolver;
 	conns->max = max;
+	conns->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
 	TAILQ_INIT(&conns->idle);
 	TAILQ_INIT(&conns->lingering);
 	TAILQ_INIT(&conns->dead);
-	return conns;
+	if (conns->sha256)
+		return conns;
+	free(conns);
+	return NULL;
+}
+
+void conns_set_respond(struct conns *conns, const struct respond *respond)
+{
+	conns->respond = respond;
 }
 
 static void conn_close(struct conn *conn)
@@ -41,6 +50,8 @@ static void conn_close(struct conn *conn)
 	conns->cnt--;
 	decoy_scan_end(&conn->scan);
 	decoy_scan_end(&conn->body_scan);
+	EVP_MD_CTX_free(conn->body_hash);
+	conn->body_hash = NULL;
 	conn->scan_memory = 0;
 	free(conn->buf);
 	conn->buf = NULL;
@@ -69,6 +80,7 @@ void conns_free(struct conns *conns)
 	while (!TAILQ_EMPTY(&conns->idle))
 		conn_close(TAILQ_FIRST(&conns->idle));
 	conns_bury(conns);
+	EVP_MD_free(conns->sha256);
 	free(conns);
 }
 
@@ -230,6 +242,8 @@ void conn_body_end(struct conn *conn)
 {
 	decoy_scan_end(&conn->body_scan);
 	memset(&conn->body_scan, 0, sizeof(conn->body_scan));
+	EVP_MD_CTX_free(conn->body_hash);
+	conn->body_hash = NULL;
 	conn_account(conn);
 }
 

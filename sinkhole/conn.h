@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "sinkhole/resolver.h"
+#include "sinkhole/respond.h"
 
 #include <stdbool.h>
 
@@ -27,6 +28,9 @@ void conns_free(struct conns *conns);
 
 DEFINE_CLEANUP(conns, struct conns *, conns_free);
 #define _cleanup_conns_ _cleanup_(conns)
+
+/* What HTTP requests are answered with; borrowed. */
+void conns_set_respond(struct conns *conns, const struct respond *respond);
 
 /* Takes over an accepted, non-blocking @fd, also on failure. 0 or a negative errno. */
 int conns_add(struct conns *conns, int fd, const struct endpoint *src, const struct endpoint *dst);

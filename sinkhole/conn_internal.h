@@ -8,6 +8,7 @@
 #include "sinkhole/tls.h"
 #include "sinkhole/watch.h"
 
+#include <openssl/evp.h>
 #include <sys/queue.h>
 
 #define CONN_READ_SIZE 16384
@@ -39,6 +40,7 @@ struct conn {
 	size_t len, cap;
 	struct http_head head;
 	struct http_body body;
+	EVP_MD_CTX *body_hash;	 /* once a body has begun */
 	uint64_t broken_bytes;	 /* after HTTP broke */
 	struct tls_hello *hello; /* once it was whole */
 	uint64_t after_hello;
@@ -53,6 +55,8 @@ TAILQ_HEAD(conn_queue, conn);
 struct conns {
 	int epoll_fd;
 	struct resolver *resolver;
+	const struct respond *respond; /* NULL: 403 */
+	EVP_MD *sha256;		       /* fetched before files are out of reach */
 	size_t max, cnt;
 	size_t memory;		     /* of all buffers and scans */
 	struct conn_queue idle;	     /* longest silent first */

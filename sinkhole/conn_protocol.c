@@ -5,43 +5,53 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define DNS_PORT	   53
 #define DNS_PREFIX	   2 /* the length before each message, RFC 1035 section 4.2.2 */
 #define DNS_FIRST_BYTE_MAX 0x0f
-#define REPLY_SIZE	   1024
+#define ANSWERED_MAX	   2048 /* of a host or path that an answer is chosen by */
 
-static const char forbidden_page[] = "<html>\r\n"
-				     "<head><title>403 Forbidden</title></head>\r\n"
-				     "<body>\r\n"
-				     "<center><h1>403 Forbidden</h1></center>\r\n"
-				     "<hr><center>nginx</center>\r\n"
-				     "</body>\r\n"
-				     "</html>\r\n";
-static const char bad_request_page[] = "<html>\r\n"
-				       "<head><title>400 Bad Request</title></head>\r\n"
-				       "<body>\r\n"
-				       "<center><h1>400 Bad Request</h1></center>\r\n"
-				       "<hr><center>nginx</center>\r\n"
-				       "</body>\r\n"
-				       "</html>\r\n";
-
-static void http_reply(struct conn *conn, const char *status, const char *page, bool keep)
+/* The text of a span, bounded, for the table of answers; NULL for none. */
+static const char *span_text(const struct conn *conn, struct http_span span,
+			     char buf[static ANSWERED_MAX])
 {
-	char reply[REPLY_SIZE], date[64];
-	time_t now = time(NULL);
+	if (!span.len || span.len >= ANSWERED_MAX)
+		return NULL;
+	memcpy(buf, conn->buf + span.offset, span.len);
+	buf[span.len] = '\0';
+	return buf;
+}
+
+static void http_reply(struct conn *conn, const struct response *response, bool keep)
+{
 	bool head_only = conn->head.method.len == 4 &&
 			 !memcmp(conn->buf + conn->head.method.offset, "HEAD", 4);
+	_cleanup_free_ char *text = NULL;
+	bool typed = false;
+	char date[64];
+	time_t now = time(NULL);
 	struct tm parts;
-	int n;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
 
+	if (!out)
+		return;
 	strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &parts));
-	n = snprintf(reply, sizeof(reply),
-		     "HTTP/1.1 %s\r\nServer: nginx\r\nDate: %s\r\nContent-Type: text/html\r\n"
-		     "Content-Length: %zu\r\nConnection: %s\r\n\r\n%s",
-		     status, date, strlen(page), keep ? "keep-alive" : "close",
-		     head_only ? "" : page);
-	conn_send(conn, reply, (size_t)n);
+	fprintf(out, "HTTP/1.1 %u %s\r\nServer: nginx\r\nDate: %s\r\n", response->status,
+		response->reason, date);
+	for (size_t i = 0; i < response->headers_cnt; i++) {
+		typed |= !strcasecmp(response->headers[i].name, "content-type");
+		fprintf(out, "%s: %s\r\n", response->headers[i].name, response->headers[i].value);
+	}
+	if (!typed)
+		fprintf(out, "Content-Type: text/html\r\n");
+	fprintf(out, "Content-Length: %zu\r\nConnection: %s\r\n\r\n", response->body_len,
+		keep ? "keep-alive" : "close");
+	if (!head_only && response->body_len)
+		fwrite(response->body, 1, response->body_len, out);
+	if (fclose(out) == 0)
+		conn_send(conn, text, len);
 }
 
 /* Nothing more is expected; what comes all the same is recorded as bytes. */
@@ -64,7 +74,7 @@ static bool http_broken(struct conn *conn, const char *why, size_t head_len)
 	conn_malformed(conn, "http", why);
 	conn->broken_bytes = conn->len - head_len;
 	conn->len = head_len;
-	http_reply(conn, "400 Bad Request", bad_request_page, false);
+	http_reply(conn, respond_bad_request(), false);
 	return go_over(conn, CONN_HTTP_BROKEN);
 }
 
@@ -72,15 +82,28 @@ static void on_body_data(void *context, const char *bytes, size_t len)
 {
 	struct conn *conn = context;
 
+	/* Without memory for it the record has no hash. */
+	if (!conn->body_hash) {
+		conn->body_hash = EVP_MD_CTX_new();
+		if (conn->body_hash)
+			EVP_DigestInit_ex2(conn->body_hash, conn->conns->sha256, NULL);
+	}
+	if (conn->body_hash)
+		EVP_DigestUpdate(conn->body_hash, bytes, len);
 	decoy_scan_feed(&conn->body_scan, conn->conns->resolver->decoys, bytes, len, true);
 	conn_account(conn);
 }
 
 static void http_answer(struct conn *conn)
 {
+	char method[ANSWERED_MAX], host[ANSWERED_MAX], path[ANSWERED_MAX];
 	bool keep = http_keeps_open(&conn->head);
 
-	http_reply(conn, "403 Forbidden", forbidden_page, keep);
+	http_reply(conn,
+		   respond_find(conn->conns->respond, span_text(conn, conn->head.method, method),
+				span_text(conn, conn->head.host, host),
+				span_text(conn, conn->head.target, path)),
+		   keep);
 	conn_record(conn, conn->len - conn->head.length, false);
 	conn_body_end(conn);
 	conn_consume(conn, conn->head.length);

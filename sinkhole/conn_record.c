@@ -10,7 +10,42 @@ static void service_member(struct record *record, const char *service)
 		record_text(record, "service", service);
 }
 
-static void http_members(struct record *record, const struct conn *conn)
+static void name_add(void *context, const char *name, size_t len)
+{
+	json_t *list = context;
+
+	if (json_array_size(list) < RECORD_HEADERS_MAX)
+		json_array_append_new(list, record_escaped(name, len));
+}
+
+/* The names of the head's fields, in their order and spelling. */
+static void headers_member(struct record *record, const struct conn *conn)
+{
+	json_t *names = json_array();
+
+	if (names)
+		http_names_walk(&conn->head, conn->buf, name_add, names);
+	record_set(record, "headers", names);
+	if (conn->head.upgrade.len)
+		record_bytes(record, "upgrade", conn->buf + conn->head.upgrade.offset,
+			     conn->head.upgrade.len);
+}
+
+/* SHA-256 of the body's data, as far as it came. */
+static void hash_member(struct record *record, struct conn *conn)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	char text[2 * EVP_MAX_MD_SIZE + 1];
+	unsigned len = 0;
+
+	if (!conn->body_hash || EVP_DigestFinal_ex(conn->body_hash, digest, &len) != 1)
+		return;
+	for (unsigned i = 0; i < len; i++)
+		snprintf(text + 2 * (size_t)i, 3, "%02x", digest[i]);
+	record_text(record, "bodySha256", text);
+}
+
+static void http_members(struct record *record, struct conn *conn)
 {
 	const struct http_head *head = &conn->head;
 	uint64_t payload = conn->broken_bytes;
@@ -23,6 +58,10 @@ static void http_members(struct record *record, const struct conn *conn)
 		     head->host.len);
 	record_number(record, "payloadBytes", payload);
 	record_set(record, "chunked", json_boolean(head->chunked));
+	/* A head that broke off has no names that can be told. */
+	if (conn->state == CONN_HTTP_BODY)
+		headers_member(record, conn);
+	hash_member(record, conn);
 	service_member(record, hidden_dns_http(head, conn->buf));
 }
 

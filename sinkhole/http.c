@@ -153,6 +153,8 @@ static const char *field_parse(struct http_head *head, const char *bytes, size_t
 			return "two Host fields";
 		head->has_host = true;
 		head->host = value;
+	} else if (span_is(bytes, name, "upgrade")) {
+		head->upgrade = value;
 	} else if (span_is(bytes, name, "content-length")) {
 		return content_length_parse(head, bytes, value);
 	} else if (span_is(bytes, name, "transfer-encoding")) {
@@ -221,4 +223,24 @@ bool http_keeps_open(const struct http_head *head)
 	if (head->close || (head->has_coding && !head->chunked))
 		return false;
 	return !head->http10 || head->keep_alive;
+}
+
+void http_names_walk(const struct http_head *head, const char *bytes,
+		     void (*name)(void *context, const char *name, size_t len), void *context)
+{
+	size_t at = head->target.offset + head->target.len;
+
+	/* Behind the request line each line is a field, up to the empty one. */
+	while (at < head->length) {
+		const char *end = memchr(bytes + at, '\n', head->length - at);
+		const char *colon;
+
+		if (!end)
+			return;
+		at = (size_t)(end - bytes) + 1;
+		colon = at < head->length ? memchr(bytes + at, ':', head->length - at) : NULL;
+		end = at < head->length ? memchr(bytes + at, '\n', head->length - at) : NULL;
+		if (colon && end && colon < end)
+			name(context, bytes + at, (size_t)(colon - bytes) - at);
+	}
 }

@@ -32,8 +32,8 @@ struct http_head {
 	bool http10;
 	/* Of the header fields read so far. */
 	bool has_host, has_length, has_coding, chunked, expect_continue;
-	bool close, keep_alive; /* Connection's options */
-	struct http_span host;
+	bool close, keep_alive;		/* Connection's options */
+	struct http_span host, upgrade; /* length 0: none */
 	uint64_t content_length;
 	size_t length; /* of the head, with its empty line, when HTTP_DONE */
 	const char *why;
@@ -86,6 +86,10 @@ void http_body_init(struct http_body *body, const struct http_head *head);
  */
 enum http_result http_body_feed(struct http_body *body, const char *bytes, size_t len,
 				size_t *ret_used);
+
+/* Calls @name for the name of each header field of a whole head. */
+void http_names_walk(const struct http_head *head, const char *bytes,
+		     void (*name)(void *context, const char *name, size_t len), void *context);
 
 /* Whether the connection may go on after this request (RFC 9112 section 9.3). */
 bool http_keeps_open(const struct http_head *head);

@@ -30,7 +30,7 @@
 struct settings {
 	const char *netns;
 	uint64_t pid, netns_fd, user, decoys_fd;
-	const char *out;
+	const char *out, *respond;
 	bool ipv4_only;
 	struct link_config link;
 };
@@ -75,6 +75,8 @@ static int settings_read(int argc, char **argv, struct settings *settings, bool 
 		 "the same, by an inherited descriptor", 0, INT_MAX, NULL},
 		{"out", OPTION_STRING, &settings->out, "FILE",
 		 "write records to this new file (default: standard output)", 0, 0, NULL},
+		{"respond", OPTION_STRING, &settings->respond, "FILE",
+		 "answer HTTP requests from this table (default: 403)", 0, 0, NULL},
 		{"interface", OPTION_STRING, &settings->link.interface, "NAME",
 		 "the sandbox's interface (default: eth0)", 0, 0, NULL},
 		{"address", OPTION_STRING, &settings->link.address4, "A/LEN",
@@ -232,6 +234,7 @@ int main(int argc, char **argv)
 			 "2001:db8:17:4::1"},
 	};
 	_cleanup_decoys_ struct decoys *decoys = NULL;
+	_cleanup_respond_ struct respond *respond = NULL;
 	_cleanup_service_ struct service *service = NULL;
 	_cleanup_close_ int out = -1;
 	pid_t parent = getppid();
@@ -255,11 +258,14 @@ int main(int argc, char **argv)
 	if (r == 0)
 		r = decoys_take(&settings, &decoys, &err);
 	if (r == 0)
+		r = respond_load(settings.respond, &respond, &err);
+	if (r == 0)
 		r = service_setup(&settings, &log, decoys, parent, &service, &err);
 	if (r < 0) {
 		log_qp_error(&err);
 		return EXIT_UNABLE;
 	}
+	service_set_respond(service, respond);
 	ready_write(&settings, &log);
 	r = service_run(service, &err);
 	if (r < 0)

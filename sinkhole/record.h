@@ -13,6 +13,9 @@
 /* Beyond so many the rest is only counted, so that a flood cannot fill the disk. */
 #define RECORDS_MAX 1000000
 
+/* Names of header fields that are told of one request. */
+#define RECORD_HEADERS_MAX 128
+
 /* The bytes of a connection or datagram that are shown. */
 #define RECORD_FIRST_BYTES 256
 

@@ -231,6 +231,11 @@ int service_new(const struct listeners *listeners, int signal_fd, struct record_
 	return 0;
 }
 
+void service_set_respond(struct service *service, const struct respond *respond)
+{
+	conns_set_respond(service->conns, respond);
+}
+
 void service_free(struct service *service)
 {
 	if (!service)

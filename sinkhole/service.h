@@ -12,6 +12,7 @@
 #define SERVICE_NFLOG_GROUP 1
 
 struct service;
+struct respond;
 
 /*
  * Takes over the descriptors of @listeners and @signal_fd, also on failure; @log and @decoys,
@@ -25,6 +26,9 @@ void service_free(struct service *service);
 
 DEFINE_CLEANUP(service, struct service *, service_free);
 #define _cleanup_service_ _cleanup_(service)
+
+/* What HTTP requests are answered with; borrowed. */
+void service_set_respond(struct service *service, const struct respond *respond);
 
 /*
  * Serves until a signal arrives, then takes in what has arrived, records every open

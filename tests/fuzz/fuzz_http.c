@@ -33,6 +33,13 @@ static void body_walk(const struct http_head *head, const char *bytes, size_t le
 	require(result == whole_result && at == used && single.payload == whole.payload);
 }
 
+/* A name is a token of at least one character, within the head. */
+static void name_look(void *context, const char *name, size_t len)
+{
+	(void)context;
+	require(len >= 1 && memchr(name, ':', len) == NULL && memchr(name, '\n', len) == NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const char *bytes = (const char *)data;
@@ -53,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	}
 	if (whole_result == HTTP_DONE) {
 		require(whole.length <= len && whole.length == single.length);
+		http_names_walk(&whole, bytes, name_look, NULL);
 		body_walk(&whole, bytes + whole.length, len - whole.length);
 	}
 	return 0;
