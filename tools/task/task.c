@@ -73,13 +73,11 @@ static int host_prepare(struct task *task, struct qp_error *err)
 		return qp_error_set(err, -EPERM,
 				    "qp must be root to make the sandbox and load its kernel "
 				    "programs: run it with sudo");
-	r = runtime_find(task->options->runtime, &task->runtime, err);
-	if (r)
-		return r;
-	r = collector_open(NULL, &task->collector, err);
-	if (r)
-		return r;
 	r = sandbox_isolate_mounts(err);
+	if (!r)
+		r = loader_start(&task->loader, err);
+	if (!r)
+		r = runtime_find(task->options->runtime, &task->runtime, err);
 	return r ? r : persona_make(&task->persona);
 }
 
@@ -119,7 +117,7 @@ static int task_prepare(struct task *task, struct qp_error *err, int *ret_exit)
 		return r;
 	task->started_ns = clock_boot_ns();
 	clock_rfc3339(task->started_at);
-	return task_record_preamble(task);
+	return 0;
 }
 
 /* Which exit code stands for the failure of a download. */
@@ -157,6 +155,11 @@ static int task_fetch(struct task *task, struct qp_error *err, int *ret_exit)
 	else
 		progress_end(&task->progress, "%s@%s, %" JSON_INTEGER_FORMAT " package%s",
 			     task->download.name, task->download.version, cnt, cnt == 1 ? "" : "s");
+	r = task_collector_wait(task, err);
+	if (r) {
+		*ret_exit = EXIT_HOST;
+		return r;
+	}
 	r = task_record_download(task);
 	return r || !task->download.refused ? r : task_record_refusal(task);
 }

@@ -17,6 +17,7 @@
 #include "tools/progress.h"
 #include "tools/sandbox/sandbox.h"
 #include "tools/task/janitor.h"
+#include "tools/task/loader.h"
 #include "tools/task/sinkhole_process.h"
 
 struct task_options {
@@ -60,6 +61,7 @@ struct task {
 	char *runtime;
 	struct janitor *janitor;
 	struct log_writer *log;
+	struct loader *loader; /* until the collector is there */
 	struct collector *collector;
 	struct sandbox *sandbox;
 	struct sinkhole *sinkhole;
@@ -81,6 +83,10 @@ int task_record_output(struct task *task, const char *bytes, size_t len);
 int task_record_error(struct task *task, const char *part, const struct qp_error *err);
 int task_record_refusal(struct task *task); /* the end of a run that ran nothing */
 int task_record_end(struct task *task, const json_t *status, uint64_t sandbox_ns);
+
+/* Waits for the collector, if that was not done, and begins the log with what it can do.
+ * In task_observe.c. */
+int task_collector_wait(struct task *task, struct qp_error *err);
 
 /* Runs the sandbox under observation to its end, in task_observe.c. 0, also when a part of
  * it failed: the log says so then. A negative errno only when there is no run to speak of;

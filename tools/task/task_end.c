@@ -85,6 +85,7 @@ void task_close(struct task *task, bool keep)
 {
 	task_teardown(task, NULL);
 	log_writer_abandon(task->log);
+	loader_free(task->loader);
 	collector_free(task->collector);
 	if (!keep)
 		folder_undo(task);

@@ -85,6 +85,17 @@ static int container_create(struct task *task, const struct environment *env, in
 	return sandbox_create(&config, &task->sandbox, err);
 }
 
+int task_collector_wait(struct task *task, struct qp_error *err)
+{
+	struct loader *loader = steal_ptr(task->loader);
+	int r;
+
+	if (!loader)
+		return 0;
+	r = loader_finish_take(loader, &task->collector, err);
+	return r ? r : task_record_preamble(task);
+}
+
 /* All that must stand before the first program inside begins. */
 static int observation_prepare(struct task *task, const struct environment *env,
 			       uint64_t *ret_cgroup_id, struct qp_error *err)
@@ -103,6 +114,8 @@ static int observation_prepare(struct task *task, const struct environment *env,
 	if (!r)
 		r = sinkhole_start(NULL, task->netns_fd, &task->persona,
 				   sandbox_decoy_values(task->sandbox), &task->sinkhole, err);
+	if (!r)
+		r = task_collector_wait(task, err);
 	if (!r)
 		r = decoy_watch_begin(task, err);
 	if (!r)
