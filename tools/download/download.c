@@ -5,7 +5,9 @@
 #include "base/cleanup.h"
 #include "tools/self.h"
 
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/vfs.h>
 
 /* What npm needs whatever the sandbox of the package gets. */
 #define MEMORY_MIN_BYTES (512ULL << 20)
@@ -102,6 +104,15 @@ static int container_run(struct fetch *fetch, const char *task_id, const char *r
 	return r;
 }
 
+/* Files in memory count as the container's. */
+static void memory_for_files(struct fetch *fetch)
+{
+	struct statfs st;
+
+	if (!fstatfs(fetch->out_fd, &st) && st.f_type == TMPFS_MAGIC)
+		fetch->container_limits.memory_bytes += download_bytes(fetch->limits);
+}
+
 static void fetch_clear(struct fetch *fetch)
 {
 	npm_settings_clear(&fetch->settings);
@@ -145,6 +156,7 @@ int download_run(const struct spec *spec, const char *task_id, const char *runti
 	if (!r)
 		r = environment_make(fetch);
 	if (!r) {
+		memory_for_files(fetch);
 		fetch->watch.cancel_fd = cancel_fd;
 		fetch->watch.out_fd = fetch->out_fd;
 		fetch->watch.private = PRIVATE;

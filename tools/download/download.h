@@ -43,6 +43,9 @@ struct download {
 			      * nothing of theirs was fetched, @report says which */
 };
 
+/* What a fetch may write to its folder in all before it is stopped. */
+uint64_t download_bytes(const struct limits *limits);
+
 /*
  * Fetches @spec into the empty folder @out_dir, at most limits->download_*. Whatever is
  * reported was read back. -EHOSTUNREACH, -ENOENT (no such package or version), -EBADMSG

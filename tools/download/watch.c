@@ -3,6 +3,7 @@
 #include "tools/download/watch.h"
 
 #include "base/clock.h"
+#include "tools/download/download.h"
 #include "tools/download/tree.h"
 
 #include <errno.h>
@@ -37,6 +38,11 @@ static bool output_take(struct fetch_watch *watch)
 		memcpy(watch->output + watch->output_len, piece, keep);
 		watch->output_len += keep;
 	}
+}
+
+uint64_t download_bytes(const struct limits *limits)
+{
+	return 2 * limits->download_max_bytes + FETCH_METADATA_MAX;
 }
 
 /* npm writes what it fetched twice: packed into its cache, unpacked into the project. */

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "tools/sandbox/sandbox.h"
+#include "tools/task/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@ static void watch(int fd, const char *task_id, const char *temp_folder)
 		return;
 	sandbox_sweep(task_id, NULL);
 	if (temp_folder)
-		remove_tree_at(AT_FDCWD, temp_folder);
+		temporary_remove(temp_folder);
 }
 
 static void child_run(int fd, const char *task_id, const char *temp_folder)

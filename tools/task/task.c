@@ -10,6 +10,7 @@
 #include "tools/derive.h"
 #include "tools/show/summary.h"
 #include "tools/task/folder.h"
+#include "tools/task/temporary.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -74,6 +75,8 @@ static int host_prepare(struct task *task, struct qp_error *err)
 				    "qp must be root to make the sandbox and load its kernel "
 				    "programs: run it with sudo");
 	r = sandbox_isolate_mounts(err);
+	if (!r && task->options->spec)
+		temporary_in_memory(task->temp, download_bytes(&task->options->limits));
 	if (!r)
 		r = loader_start(&task->loader, err);
 	if (!r)

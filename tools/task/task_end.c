@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "tools/derive.h"
 #include "tools/task/folder.h"
+#include "tools/task/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ static void task_teardown(struct task *task, json_t *teardown)
 			json_object_get(json_object_get(teardown, "removed"), "networks"),
 			json_sprintf("qp-net-%s", task->id));
 	}
-	if (task->temp && remove_tree_at(AT_FDCWD, task->temp))
+	if (task->temp && temporary_remove(task->temp))
 		json_array_append_new(json_object_get(teardown, "hostTempDirs"),
 				      json_string(task->temp));
 	sandbox_sweep(task->id, teardown);
