@@ -72,6 +72,25 @@ test('rebuild goes on after a script that was killed', (t) => {
   assert.deepEqual(records(data).map(({ package: name, rc }) => [name, rc]), [['killed', 128 + 15], ['next', 0]]);
 });
 
+test('a script cannot open the debugger of the process that runs it', (t) => {
+  const root = project(t, {
+    one: {
+      files: {
+        'ask.js': `const net = require('net');
+          const socket = net.connect(9229, '127.0.0.1', () => { console.log('debugger open'); process.exit(); });
+          socket.on('error', (error) => console.log(error.code));`,
+      },
+      scripts: { install: "trap '' USR1; kill -USR1 0; kill -USR1 $PPID; sleep 1; node ask.js" },
+    },
+  });
+  const place = spawnSync('unshare', ['-n', 'setsid', '-w', 'sh', '-c', `ip link set lo up && exec "$0" "$@" 3>/dev/null`,
+    process.execPath, path.join(build, 'stage', 'rebuild.js'), 'node_modules/one'],
+  { cwd: root, encoding: 'utf8', timeout: 60_000, env: { PATH: process.env.PATH, HOME: root } });
+  assert.equal(place.status, 0, place.stderr);
+  assert.match(place.stdout, /ECONNREFUSED/);
+  assert.ok(!place.stdout.includes('debugger open'));
+});
+
 test('a script sees what it sees under npm', (t) => {
   const script = 'env > "$INIT_CWD/env"; ls /proc/self/fd > "$INIT_CWD/fds"; tr "\\0" " " < /proc/$PPID/cmdline > "$INIT_CWD/parent"; pwd > "$INIT_CWD/cwd"';
   const root = project(t, { one: { scripts: { install: script } } });

@@ -86,9 +86,11 @@ function readPackage(path) {
 }
 
 // npm's library raises a script's signal in its own process too, as npm should end with it;
-// here the next package is still to come.
+// here the next package is still to come. Without a listener SIGUSR1, which a script may send
+// to its whole process group, would open Node's debugger, and through it a package could act
+// as npm.
 function surviveSignals() {
-	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGPIPE', 'SIGALRM', 'SIGUSR2', 'SIGABRT'])
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGPIPE', 'SIGALRM', 'SIGUSR1', 'SIGUSR2', 'SIGABRT'])
 		process.on(signal, () => {});
 }
 
