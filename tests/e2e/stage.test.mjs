@@ -139,6 +139,14 @@ const loads = {
   'main of another name': [{ main: 'lib', files: { 'lib/index.js': '' } }, { ok: true, mode: 'fallback-require', resolved: 'lib/index.js' }, 0],
   'a module that can only be imported': [{ ...module, exports: { import: './a.js' }, files: { 'a.js': 'await 1; export default 1;' } },
     { ok: true, mode: 'import', resolved: 'a.js' }, 0],
+  'one file to require and another to import': [
+    { exports: { import: './a.mjs', require: './b.cjs' }, files: { 'a.mjs': 'import fs from "fs"; fs.writeFileSync("imported", "");', 'b.cjs': 'require("fs").writeFileSync("required", "")' } },
+    { ok: true, mode: 'fallback-require', resolved: 'b.cjs', made: ['imported', 'required'] }, 0],
+  'a file to import that throws': [
+    { exports: { '.': { node: { import: './a.mjs', default: './b.cjs' } } }, files: { 'a.mjs': 'throw new Error("not today")', 'b.cjs': '' } },
+    { ok: false, mode: 'fallback-require', resolved: 'b.cjs', error: /not today/ }, 0],
+  'a file to import that is not there': [{ exports: { import: './gone.mjs', require: './b.cjs' }, files: { 'b.cjs': '' } },
+    { ok: true, mode: 'fallback-require', resolved: 'b.cjs' }, 0],
   'types alone': [{ types: 'index.d.ts', main: '', files: { 'index.d.ts': '' } }, { ok: true, mode: 'no-entry', resolved: null }, 0],
   'a main of types': [{ main: 'index.d.ts', files: { 'index.d.ts': '' } }, { ok: true, mode: 'no-entry', resolved: null }, 0],
   'exports of types alone': [{ exports: { types: './index.d.ts' }, files: { 'index.d.ts': '' } }, { ok: true, mode: 'no-entry', resolved: null }, 0],
@@ -162,6 +170,7 @@ for (const [what, [pkg, expected, rc]] of Object.entries(loads)) {
     if (expected.error) assert.match(outcome.error, expected.error);
     else assert.equal(outcome.error, null);
     assert.equal(code, rc);
+    for (const file of expected.made ?? []) assert.ok(fs.existsSync(path.join(root, file)), file);
   });
 }
 

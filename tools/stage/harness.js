@@ -103,15 +103,14 @@ function hasRequireExport(exports) {
 const NEEDS_IMPORT = new Set(['ERR_REQUIRE_ESM', 'ERR_REQUIRE_ASYNC_MODULE', 'ERR_PACKAGE_PATH_NOT_EXPORTED']);
 
 // import() resolves names from the module it stands in, and that must be the project's.
-async function importPackage(folder, manifest) {
+async function importPackage(folder, manifest, mode = 'import', resolved = importFile(folder, manifest)) {
 	const module = new Module(path.join(root, 'index.js'));
 	module._compile('module.exports = (name) => import(name);', path.join(root, 'index.js'));
-	const mode = 'import';
 	try {
 		await module.exports(name);
-		report({ ok: true, mode, resolved: relative(importFile(folder, manifest)) });
+		report({ ok: true, mode, resolved: relative(resolved) });
 	} catch (error) {
-		report({ mode, error: describe(error), resolved: relative(importFile(folder, manifest)) });
+		report({ mode, error: describe(error), resolved: relative(resolved) });
 	}
 }
 
@@ -126,12 +125,16 @@ async function load() {
 	try {
 		resolved = require.resolve(name);
 		require(name);
-		return report({ ok: true, mode, resolved: relative(resolved) });
 	} catch (error) {
 		if (NEEDS_IMPORT.has(error?.code))
 			return importPackage(folder, manifest);
 		return report({ mode, error: describe(error), resolved: relative(resolved) });
 	}
+	// What an import loads may be another file, with other doings.
+	const imported = importFile(folder, manifest);
+	if (imported === null || imported === resolved)
+		return report({ ok: true, mode, resolved: relative(resolved) });
+	return importPackage(folder, manifest, mode, resolved);
 }
 
 process.on('exit', (code) => report({ error: `the process ended (${code}) while the package was loading` }));
