@@ -28,25 +28,25 @@ void place_clear(struct place *place)
 	place->text = NULL;
 }
 
-int resolved_put(struct decoder *d, json_t *record)
+int resolved_put(struct decoder *d, const struct resolved_record *record)
 {
-	json_int_t role = json_member_int(record, "role", -1);
-	struct resolved_key key = {.seq = (uint64_t)json_member_int(record, "seq", 0),
-				   .cpu = (uint32_t)json_member_int(record, "cpu", 0),
-				   .role = (uint32_t)role};
-	_cleanup_free_ char *path = json_member_raw(record, "path");
+	struct resolved_key key = {.seq = (uint64_t)record->seq,
+				   .cpu = (uint32_t)record->cpu,
+				   .role = (uint32_t)record->role};
 	_cleanup_free_ struct resolved *resolved = NULL;
-	size_t len = path ? strlen(path) : 0;
 	int r;
 
-	if (role < 0 || role >= CALL_ARGS_CNT || map_get(&d->resolved, &key, sizeof(key)))
+	if (record->role < 0 || record->role >= CALL_ARGS_CNT ||
+	    map_get(&d->resolved, &key, sizeof(key)))
 		return 0;
-	resolved = malloc(sizeof(*resolved) + len + 1);
+	resolved = malloc(sizeof(*resolved) + record->path_len + 1);
 	if (!resolved)
 		return -ENOMEM;
-	resolved->exists = json_is_true(json_object_get(record, "exists"));
-	resolved->found = path && path[0] == '/';
-	memcpy(resolved->path, path ? path : "", len + 1);
+	resolved->exists = record->exists;
+	resolved->found = record->path_len && record->path[0] == '/';
+	if (record->path_len)
+		memcpy(resolved->path, record->path, record->path_len);
+	resolved->path[record->path_len] = '\0';
 	r = map_put(&d->resolved, &key, sizeof(key), (uintptr_t)resolved);
 	if (r == 0)
 		steal_ptr(resolved);

@@ -174,7 +174,7 @@ static int take_object(struct decoder *d, const struct log_record *record, json_
 	case LOG_RECORD_SINKHOLE:
 		return take_sinkhole(d, object);
 	case LOG_RECORD_RESOLVED:
-		return resolved_put(d, object);
+		return resolved_take_json(d, object);
 	case LOG_RECORD_DECOY_USE:
 		return decoy_use_put(d, object);
 	case LOG_RECORD_PHASE:
@@ -219,6 +219,12 @@ int decode_record(struct decoder *d, const struct log_record *record)
 
 	if (!log_record_name(record->type))
 		return 0; /* of a later version */
+	if (record->type == LOG_RECORD_RESOLVED) {
+		int r = resolved_take_plain(d, record);
+
+		if (r)
+			return r < 0 ? r : 0;
+	}
 	object = json_loadb((const char *)record->payload, record->len, JSON_REJECT_DUPLICATES,
 			    &error);
 	if (object && record->type == LOG_RECORD_PACKAGES && json_is_array(object))

@@ -140,6 +140,21 @@ struct decoder {
 	bool sinkhole_ready_logged;
 };
 
+/* What a `resolved` record says; missing numbers are 0, a missing role -1. */
+struct resolved_record {
+	json_int_t cpu, seq, role;
+	bool exists;
+	const char *path; /* raw, borrowed */
+	size_t path_len;  /* 0: none */
+};
+
+/* decode_resolved.c: takes one that is spelt as the collector does. 1; 0 when it is not, and
+ * a JSON reader has to look at it; -ENOMEM. */
+int resolved_take_plain(struct decoder *d, const struct log_record *record);
+
+/* The same of any other spelling. */
+int resolved_take_json(struct decoder *d, const json_t *object);
+
 /* One event as the handlers see it. */
 struct step {
 	const struct kernel_event *event;
@@ -221,7 +236,7 @@ int decoy_use_take(struct decoder *d, const struct kernel_event *event,
 		   struct observation *observation);
 void decoy_uses_clear(struct decoder *d);
 
-int resolved_put(struct decoder *d, json_t *record);
+int resolved_put(struct decoder *d, const struct resolved_record *record);
 void resolved_drop(struct decoder *d, const struct step *step);
 
 /* decode_symlink.c: the links that were made while we watched */

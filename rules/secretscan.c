@@ -150,42 +150,58 @@ static bool url_password_at(struct text text, size_t at)
 	return password && at + password < text.len && text.bytes[at + password] == '@';
 }
 
-/* The second characters of all patterns that begin with a character: one look-up passes
- * over nearly everything that is none. */
-static const char *const second_characters[256] = {
-	['n'] = "p", ['g'] = "hil", ['A'] = "KSI", ['x'] = "o", ['s'] = "k", ['p'] = "y",
-	['B'] = "e", ['b'] = "e",   ['_'] = "ap",  ['e'] = "y", ['-'] = "-", [':'] = "/",
+/* Whether a pattern may begin with these two characters: one look-up passes over nearly
+ * everything that is none. Pairs may share a place; the patterns decide. */
+#define PAIR(a, b) (((unsigned char)(a)*33U ^ (unsigned char)(b)) & 1023U)
+
+static const bool may_begin[1024] = {
+	[PAIR('n', 'p')] = true, [PAIR('g', 'h')] = true, [PAIR('g', 'i')] = true,
+	[PAIR('g', 'l')] = true, [PAIR('A', 'K')] = true, [PAIR('A', 'S')] = true,
+	[PAIR('A', 'I')] = true, [PAIR('x', 'o')] = true, [PAIR('s', 'k')] = true,
+	[PAIR('p', 'y')] = true, [PAIR('B', 'e')] = true, [PAIR('b', 'e')] = true,
+	[PAIR('_', 'a')] = true, [PAIR('_', 'p')] = true, [PAIR('e', 'y')] = true,
+	[PAIR('-', '-')] = true, [PAIR(':', '/')] = true,
 };
 
-static bool may_begin(const char *at)
+static const char *pattern_at(struct text text, size_t at)
 {
-	const char *seconds = second_characters[(unsigned char)at[0]];
+	for (size_t i = 0; i < sizeof(token_patterns) / sizeof(token_patterns[0]); i++)
+		if (token_at(text, at, &token_patterns[i]))
+			return token_patterns[i].name;
+	if (jwt_at(text, at))
+		return "jwt";
+	if (private_key_at(text, at))
+		return "private-key";
+	return url_password_at(text, at) ? "url-password" : NULL;
+}
 
-	for (; seconds && *seconds; seconds++)
-		if (at[1] == *seconds)
-			return true;
-	return false;
+/* Whether no pattern begins in the eight bytes at @p; nine can be read. Kernel records are
+ * half zeros. */
+static bool is_plain_word(const char *p)
+{
+	bool any = false;
+
+	if (!memcmp(p, "\0\0\0\0\0\0\0", 8))
+		return true;
+	for (int i = 0; i < 8; i++)
+		any |= may_begin[PAIR(p[i], p[i + 1])];
+	return !any;
 }
 
 const char *secretscan_text(const char *text, size_t len)
 {
-	struct text subject = {text, len};
+	for (size_t at = 0; at + 1 < len;) {
+		const char *found = NULL;
 
-	for (size_t at = 0; at + 1 < len; at++) {
-		/* Kernel records are half zeros. */
-		while (at + 8 < len && !memcmp(text + at, "\0\0\0\0\0\0\0", 8))
+		if (at + 8 < len && is_plain_word(text + at)) {
 			at += 8;
-		if (!may_begin(text + at))
 			continue;
-		for (size_t i = 0; i < sizeof(token_patterns) / sizeof(token_patterns[0]); i++)
-			if (token_at(subject, at, &token_patterns[i]))
-				return token_patterns[i].name;
-		if (jwt_at(subject, at))
-			return "jwt";
-		if (private_key_at(subject, at))
-			return "private-key";
-		if (url_password_at(subject, at))
-			return "url-password";
+		}
+		for (size_t end = at + 8; !found && at < end && at + 1 < len; at++)
+			if (may_begin[PAIR(text[at], text[at + 1])])
+				found = pattern_at((struct text){text, len}, at);
+		if (found)
+			return found;
 	}
 	return NULL;
 }
