@@ -36,8 +36,7 @@ Test(decode_resolved, every_spelling_of_a_record_says_the_same)
 		"{\"cpu\":0,\"seq\":@,\"role\":0,\"exists\":false,\"path\":\"\\/run\\u002fx\"}",
 		"{\"cpu\":0,\"seq\":@,\"role\":0,\"exists\":false,\"path\":\"/run/\\\\x78\"}",
 		"{\"cpu\":0,\"seq\":@,\"role\":0,\"exists\":false,\"path\":\"/run/x\"} ",
-		"{\"cpu\":0,\"seq\":@,\"role\":0,\"exists\":false,\"path\":\"/run/"
-		"x\",\"more\":1}",
+		"{\"cpu\":0,\"seq\":@,\"role\":0,\"path\":\"/run/x\",\"more\":1}",
 	};
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
@@ -58,8 +57,7 @@ Test(decode_resolved, what_is_no_json_object_is_told_and_not_believed)
 		"{\"cpu\":0,\"seq\":@,\"role\":0,\"exists\":false,\"path\":\"/run/x\"}}",
 		"{\"cpu\":0,\"seq\":@,\"role\":0,\"exists\":falsetrue,\"path\":\"/run/x\"}",
 		"{\"cpu\":0,\"seq\":@,\"role\":,\"exists\":false,\"path\":\"/run/x\"}",
-		"{\"cpu\":0,\"cpu\":0,\"seq\":@,\"role\":0,\"exists\":false,\"path\":\"/run/"
-		"x\"}",
+		"{\"cpu\":0,\"cpu\":0,\"seq\":@,\"role\":0,\"path\":\"/run/x\"}",
 		"{\"cpu\":0,\"seq\":@,\"role\":0,\"exists\":false,\"path\":\"/run/\n\"}",
 		"[]",
 		"",
