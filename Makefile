@@ -16,7 +16,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 # ---- Set-up ---------------------------------------------------------------------------
 PACKAGES := build-essential pkg-config clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev \
 	libnl-3-dev libnl-route-3-dev libnl-nf-3-dev libjansson-dev libssl-dev libseccomp-dev \
-	libcap-dev libclang-rt-dev libcriterion-dev runc ca-certificates iproute2 strace python3-jsonschema podman
+	libcap-dev libclang-rt-dev libcriterion-dev runc ca-certificates iproute2 strace python3-jsonschema podman musl
 # Node.js comes from Debian unless a node with an npm is here already.
 NODE_PACKAGES := $(shell command -v node >/dev/null && command -v npm >/dev/null || echo nodejs npm)
 

@@ -17,6 +17,9 @@
 #define QP_NR_CNT	 1024 /* numbers of an ABI; the last slot is for all beyond */
 #define QP_TYPES_MAX	 8    /* event types, 0 unused */
 
+/* Of a variable's name with its NUL: one as long or longer is recorded at each read. */
+#define QP_ENV_NAME_FOLDED 128
+
 #define QP_CACHE_CPUS 1024 /* a power of two */
 
 /* The last answer to "is this group tracked" of a CPU, on a cache line of its own. */

@@ -31,6 +31,9 @@ enum qp_event_type {
 	QP_EVENT_CALL = 4,     /* body: qp_call; a system call that returned */
 	QP_EVENT_ENTER = 5,    /* body: qp_call; the entry of a call that acts by path */
 	QP_EVENT_SOCKADDR = 6, /* body: qp_sockaddr; the kernel's copy, from a cgroup hook */
+	/* No body; the field is the name (QP_FIELD_STRING, role 0) that the process asked getenv
+	 * or secure_getenv for. Once for each name, process and exec. */
+	QP_EVENT_ENV = 7,
 };
 
 /* qp_event.flags */

@@ -155,6 +155,23 @@ struct {
 	__type(value, u32);
 } written __weak SEC(".maps");
 
+/* A name that a process read from its environment, since its last exec. */
+struct env_key {
+	u64 start_ns; /* of the process: its number is used again */
+	u32 tgid;
+	u32 execs;
+	char name[QP_ENV_NAME_FOLDED];
+};
+
+/* The names that were recorded. When it is full the oldest goes, and a read of that name is
+ * recorded once more. The collector makes it small where no one watches. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct env_key);
+	__type(value, u8);
+} env_names __weak SEC(".maps");
+
 /* Set when the reader was woken and has not begun to read yet: one wake-up is enough. The
  * collector clears it. */
 __u32 wake_pending __weak = 0;

@@ -48,6 +48,14 @@ typedef int (*collector_watch_fn)(void *context, const void *event, size_t len,
 /* From now on @look is asked about every event. */
 void collector_set_watch(struct collector *collector, collector_watch_fn look, void *context);
 
+/*
+ * Records from now on which names the tracked tasks ask getenv and secure_getenv for, in
+ * every C library (glibc, musl) that is beneath @root_fd where distributions put it.
+ * *ret_libraries is the caller's: their paths beneath the root; empty when there is none.
+ */
+int collector_watch_env(struct collector *collector, int root_fd, json_t **ret_libraries,
+			struct qp_error *err);
+
 /* A descriptor to poll for reading; call collector_drain when it is ready. */
 int collector_fd(const struct collector *collector);
 

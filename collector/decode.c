@@ -36,6 +36,7 @@ static void decoder_free(struct decoder *d)
 	map_clear(&d->seen);
 	map_clear(&d->doubted);
 	map_clear(&d->written);
+	map_clear(&d->env_read);
 	flows_clear(d);
 	map_clear(&d->flow_index);
 	map_clear(&d->listens);
@@ -55,6 +56,7 @@ static void maps_init(struct decoder *d)
 	map_init(&d->seen, d->seed, SEEN_MAX);
 	map_init(&d->doubted, d->seed, OBSERVATIONS_MAX);
 	map_init(&d->written, d->seed, BROUGHT_MAX);
+	map_init(&d->env_read, d->seed, ENV_NAMES_MAX);
 	map_init(&d->flow_index, d->seed, 2 * FLOWS_MAX);
 	map_init(&d->listens, d->seed, OBSERVATIONS_MAX);
 	map_init(&d->answers, d->seed, SINKHOLE_RECORDS_MAX);

@@ -20,6 +20,7 @@ static const struct {
 	[QP_EVENT_CALL] = {"call", sizeof(struct qp_call)},
 	[QP_EVENT_ENTER] = {"enter", sizeof(struct qp_call)},
 	[QP_EVENT_SOCKADDR] = {"sockaddr", sizeof(struct qp_sockaddr)},
+	[QP_EVENT_ENV] = {"env", 0},
 };
 
 const char *event_type_name(uint16_t type)

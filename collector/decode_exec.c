@@ -189,6 +189,14 @@ static int attribute(struct decoder *d, struct process *process)
 	return 0;
 }
 
+static void node_note(struct process *process)
+{
+	process->node_missed |= process->node_unheard;
+	process->runs_node = process->exe && !strcmp(path_base(process->exe), node_name);
+	process->node_unheard = process->runs_node;
+	process->ran_node |= process->runs_node;
+}
+
 int decode_exec(struct decoder *d, const struct step *step)
 {
 	struct process *process = step->process;
@@ -203,8 +211,7 @@ int decode_exec(struct decoder *d, const struct step *step)
 		r = proctree_exec(process, step->event);
 	if (r < 0)
 		return r;
-	if (process->exe && !strcmp(path_base(process->exe), node_name))
-		process->ran_node = true;
+	node_note(process);
 	phase_exec(d, process);
 	r = attribute(d, process);
 	if (r == 0 && by_package)

@@ -225,6 +225,8 @@ int decode_kernel_event(struct decoder *d, const void *bytes, size_t len)
 		return enter_put(d, &event, bytes, len);
 	case QP_EVENT_CALL:
 		return handle_call(d, &step);
+	case QP_EVENT_ENV:
+		return is_observing(d) ? decode_env(d, &step) : 0;
 	default:
 		return is_observing(d) ? decode_net_address(d, &step) : 0;
 	}

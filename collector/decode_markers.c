@@ -58,6 +58,8 @@ static void miss_beats(const struct decoder *d, json_t *missing, json_t *reasons
 static int heartbeat_fill(struct decoder *d)
 {
 	json_t *missing = json_array(), *reasons = json_object();
+	/* Node asks for some at each start, so that silence means that it was not heard. */
+	bool watched = json_object_get(d->facts.sandbox, "envLibraries");
 	int nodes = 0;
 
 	if (d->mode != MODE_COLLECT)
@@ -66,11 +68,19 @@ static int heartbeat_fill(struct decoder *d)
 		const struct process *process = d->tree.items[i];
 		char what[32];
 
+		const char *why = NULL;
+
 		nodes += process->ran_node;
-		if (!process->ran_node || process->has_fork || d->mode == MODE_COLLECT)
+		if (!process->ran_node || d->mode == MODE_COLLECT)
+			continue;
+		if (!process->has_fork)
+			why = "node ran in a process whose fork was not seen";
+		else if (watched && (process->node_unheard || process->node_missed))
+			why = "node ran, and no read of an environment variable was seen";
+		if (!why)
 			continue;
 		snprintf(what, sizeof(what), "pid %u", process->ns_pid);
-		miss(missing, reasons, what, "node ran in a process whose fork was not seen");
+		miss(missing, reasons, what, why);
 	}
 	return set(d, MARKER_HEARTBEAT, json_array_size(missing) == 0,
 		   json_pack("{s:i, s:o, s:o}", "nodeProcesses", nodes, "missing", missing,

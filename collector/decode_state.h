@@ -26,6 +26,7 @@
 #define ENTERS_MAX	     1024 /* calls under way at one time */
 #define ERRORS_MAX	     1000
 #define OUTPUT_BYTES_MAX     (4U << 20)
+#define ENV_NAMES_MAX	     4096 /* of variables, by package and program */
 #define DECOYS_MAX	     256
 #define AREAS_MAX	     8
 #define PHASES_MAX	     7 /* numbers 1 to 6, docs/init-protocol.md */
@@ -118,6 +119,7 @@ struct decoder {
 	struct map seen;       /* process, kind, path -> index + 1, or 0 when not listed */
 	struct map doubted;    /* a path that was there after its removal -> index + 1 */
 	struct map written;    /* inode or path that the package wrote -> 1 */
+	struct map env_read;   /* package, program, name of a variable -> 1 */
 	bool written_full, symlinks_full;
 	uint64_t scan_budget; /* entries that may still be looked at for moved folders */
 	uint64_t area_listed;
@@ -268,6 +270,9 @@ int file_observe(struct decoder *d, const struct step *step, enum observation_ki
 
 /* decode_read.c */
 int decode_read(struct decoder *d, const struct step *step, const struct place *place);
+
+/* decode_env.c */
+int decode_env(struct decoder *d, const struct step *step);
 
 /* decode_exec.c */
 int decode_exec(struct decoder *d, const struct step *step);

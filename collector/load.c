@@ -115,8 +115,11 @@ static void sizes_set(struct collector *collector, const struct collector_option
 	skel->rodata->many_slots = many;
 	skel->rodata->rate_max = options ? options->rate_max : 0;
 	bpf_map__set_max_entries(many ? skel->maps.call_counts : skel->maps.slot_call_counts, 1);
-	if (many)
+	if (many) {
+		bpf_program__set_autoload(skel->progs.on_getenv, false);
+		bpf_map__set_max_entries(skel->maps.env_names, 1);
 		return;
+	}
 	bpf_map__set_max_entries(skel->maps.parents, 1);
 	bpf_map__set_max_entries(skel->maps.free_slots, 1);
 	bpf_program__set_autoload(skel->progs.on_cgroup_mkdir, false);

@@ -170,9 +170,20 @@ static void sockaddr_print(const struct text_log *log, const struct kernel_event
 	text_endpoint(log->out, address->family, address->addr, address->dport);
 }
 
+static void env_print(const struct text_log *log, const struct kernel_event *event)
+{
+	const struct event_field *name = event_field_find(event, QP_FIELD_STRING, 0);
+
+	fputs("getenv: ", log->out);
+	if (name && !(name->flags & QP_FIELD_FAULT))
+		text_quote(log->out, name->data, name->len, name->flags & QP_FIELD_TRUNCATED);
+	else
+		fputs("a name that could not be read", log->out);
+}
+
 static int event_print(struct text_log *log, const struct kernel_event *event)
 {
-	if (event->head.type == QP_EVENT_SOCKADDR)
+	if (event->head.type == QP_EVENT_SOCKADDR || event->head.type == QP_EVENT_ENV)
 		fputs("# ", log->out);
 	head_print(log, &event->head);
 	switch (event->head.type) {
@@ -186,6 +197,9 @@ static int event_print(struct text_log *log, const struct kernel_event *event)
 		return 0;
 	case QP_EVENT_SOCKADDR:
 		sockaddr_print(log, event);
+		return 0;
+	case QP_EVENT_ENV:
+		env_print(log, event);
 		return 0;
 	case QP_EVENT_ENTER:
 		return enter_print(log, event);

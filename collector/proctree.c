@@ -127,6 +127,7 @@ static int process_inherit(struct process *child, const struct process *parent)
 	child->phase = parent->phase;
 	child->actor = parent->actor;
 	child->argv_cut = parent->argv_cut;
+	child->runs_node = parent->runs_node;
 	if (parent->argv_len) {
 		child->argv = malloc(parent->argv_len);
 		if (!child->argv)

@@ -33,6 +33,9 @@ struct process {
 	bool has_fork;		  /* its fork was seen */
 	bool has_exec;
 	bool ran_node;
+	bool runs_node;	   /* it is what it runs now */
+	bool node_unheard; /* since the exec of node no read of a variable was seen */
+	bool node_missed;  /* that stayed so until it ran something else */
 	bool ended;
 	bool outlived; /* was alive when its phase ended; so far */
 	int phase;     /* QP-PHASE number, 0: none */

@@ -19,8 +19,11 @@ static const struct limitation limitations[] = {
 	 "The harness and the package share a process: what happens in it is attributed to the "
 	 "package, and the package can claim there to have been loaded when it was not."},
 	{false,
-	 "Reads of environment variables are not observed: neither getenv nor a shell's expansion "
-	 "of a variable makes a system call. The sandbox's variables hold no secret."},
+	 "Reads of environment variables are observed where a program in the sandbox asks its C "
+	 "library (getenv, secure_getenv), as node does for process.env. What a shell expands, and "
+	 "what a program finds by looking through its environment itself, is not observed; a "
+	 "program can find the probe in the library's code and go around it. The "
+	 "sandbox's variables hold no secret."},
 	{false,
 	 "A decoy credential's value is recognised where it leaves as it is, reversed, in hex, "
 	 "base64 or base32, with percent or JSON escapes, in gzip or deflate, over the labels of a "

@@ -255,6 +255,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	u64 start_boottime;
+	u64 self_exec_id;
 	struct fs_struct *fs;
 	struct files_struct *files;
 	const struct cred *cred;

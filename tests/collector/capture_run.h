@@ -28,6 +28,7 @@ struct capture {
 	char group[512]; /* the cgroup's folder */
 	char log_path[96];
 	uint32_t ring_bytes; /* 0: the default */
+	bool watch_env;	     /* the reads of variables through the host's C library too */
 	bool late_drain;     /* nothing is read before the child has ended */
 	pid_t child;
 	int status; /* the child's, as wait(2) gives it */
@@ -132,6 +133,19 @@ static inline void capture_wait(struct capture *c, struct collector *collector,
 	cr_assert_eq(collector_drain(collector, log), 0);
 }
 
+/* The host's own C library must be among those that are found. */
+static inline void capture_watch_env(struct collector *collector)
+{
+	struct qp_error err = {0};
+	json_t *libraries;
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	cr_assert_eq(collector_watch_env(collector, root, &libraries, &err), 0, "%s", err.text);
+	cr_assert_geq(json_array_size(libraries), 1);
+	json_decref(libraries);
+	close(root);
+}
+
 /* The whole run. capture_free() when done. */
 static inline void capture_run(struct capture *c, void (*work)(const struct capture *))
 {
@@ -149,6 +163,8 @@ static inline void capture_run(struct capture *c, void (*work)(const struct capt
 	fd = open(c->group, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_eq(collector_track(collector, fd, &id, &err), 0, "%s", err.text);
 	close(fd);
+	if (c->watch_env)
+		capture_watch_env(collector);
 	cr_assert_eq(log_writer_open(c->log_path, &log, &err), 0, "%s", err.text);
 	capture_child(c, work);
 	capture_wait(c, collector, log);

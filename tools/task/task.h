@@ -72,7 +72,8 @@ struct task {
 	const char *ended_by; /* "exit", "time", "memory", "signal" */
 	bool timed_out;
 	uint64_t output_bytes;
-	json_t *limits_hit; /* array */
+	json_t *limits_hit;    /* array */
+	json_t *env_libraries; /* array: whose getenv is watched */
 };
 
 /* Appends the records that make up one task, in task_record.c. Errors of the log. */

@@ -98,6 +98,7 @@ void task_close(struct task *task, bool keep)
 		close(task->control_fd);
 	decoys_free(task->decoys);
 	json_decref(task->limits_hit);
+	json_decref(task->env_libraries);
 	free(task->folder);
 	free(task->temp);
 	free(task->log_path);

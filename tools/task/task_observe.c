@@ -123,6 +123,9 @@ static int observation_prepare(struct task *task, const struct environment *env,
 	if (!r)
 		r = collector_track(task->collector, sandbox_cgroup_fd(task->sandbox),
 				    ret_cgroup_id, err);
+	if (!r)
+		r = collector_watch_env(task->collector, sandbox_root_fd(task->sandbox),
+					&task->env_libraries, err);
 	return r;
 }
 
