@@ -183,6 +183,11 @@ __u32 groups_generation __weak = 0;
  * collector then looks for itself. */
 __u32 notices_lost __weak = 0;
 
+/* The slot whose processes the iterators are to tell of, and how many they had to leave
+ * out. Set by the collector before it reads them. */
+__u32 join_slot __weak = 0;
+__u32 join_missed __weak = 0;
+
 /* No record and no count any more; set by the collector before it reads the counters. */
 __u32 stopped __weak = 0;
 

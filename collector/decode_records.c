@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The records that hold JSON: they become facts as they are, after a look at what the
  * decoder itself needs of them. */
+#include "collector/decode_joined.h"
 #include "collector/decode_state.h"
 
 #include <inttypes.h>
@@ -177,6 +178,8 @@ static int take_object(struct decoder *d, const struct log_record *record, json_
 		return resolved_take_json(d, object);
 	case LOG_RECORD_DECOY_USE:
 		return decoy_use_put(d, object);
+	case LOG_RECORD_JOINED:
+		return joined_put(d, object);
 	case LOG_RECORD_PHASE:
 		return take_phase(d, record, object);
 	case LOG_RECORD_DOWNLOAD:

@@ -79,6 +79,13 @@ int groups_counters(struct collector *collector, uint32_t slot, json_t **ret_cou
 /* Clears the slot and gives it back. */
 int groups_release(struct collector *collector, uint32_t slot);
 
+/*
+ * The processes that are in the tracked group now: {"processes": [{"tgid", "nsTgid",
+ * "parentTgid", "startNs", "exe", "cwd", "argv", "files": [{"fd", "path"}]}], "complete"}, text
+ * escaped. "complete" is false when some had to be left out. 0 or -errno.
+ */
+int groups_joined(struct collector *collector, uint32_t slot, json_t **ret_joined);
+
 /* How often notices or places for groups were lacking: look for groups when it has changed. */
 uint32_t groups_notices_lost(const struct collector *collector);
 

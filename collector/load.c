@@ -125,6 +125,8 @@ static void sizes_set(struct collector *collector, const struct collector_option
 	bpf_program__set_autoload(skel->progs.on_cgroup_mkdir, false);
 	bpf_program__set_autoload(skel->progs.on_cgroup_rmdir, false);
 	bpf_program__set_autoload(skel->progs.on_cgroup_populated, false);
+	bpf_program__set_autoload(skel->progs.on_join_task, false);
+	bpf_program__set_autoload(skel->progs.on_join_file, false);
 }
 
 int capture_load(struct collector *collector, const struct collector_options *options,

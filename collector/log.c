@@ -73,6 +73,8 @@ const char *log_record_name(enum log_record_type type)
 		return "decoys";
 	case LOG_RECORD_DECOY_USE:
 		return "decoy-use";
+	case LOG_RECORD_JOINED:
+		return "joined";
 	case LOG_RECORD_TRAILER:
 		return "trailer";
 	}

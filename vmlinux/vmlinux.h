@@ -243,6 +243,7 @@ struct cred {
 
 struct mm_struct {
 	unsigned long arg_start, arg_end;
+	struct file *exe_file;
 };
 
 struct task_struct {
@@ -262,6 +263,24 @@ struct task_struct {
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	u32 fd;
+	struct file *file;
 };
 
 struct linux_binprm {

@@ -11,6 +11,7 @@ import {
 } from './lib/collect.mjs';
 
 const CALLS = 1003;
+const JOINED = 19;
 
 test('a group that was made before and one made later', async (t) => {
   const prefix = freshName();
@@ -74,24 +75,39 @@ test('patterns reach groups of groups that are made later, absolute ones too', a
   assert.equal(path.basename(c.logs(`${prefix}-deep`)[0]).startsWith(`${prefix}-deep%2Fin1%2Fx-2`), true);
 });
 
-test('a group in which someone is already is joined late, and a signal ends it in order', async (t) => {
+test('a group in which someone is already is joined late, and who it was is told', async (t) => {
   const name = freshName();
   const group = makeGroup(t, name);
-  const sleeper = start(['-c', `echo 0 > ${group}/cgroup.procs && exec sleep 60`], { program: 'sh' });
-  const slept = ended(sleeper);
-  await waitFor(() => fs.readFileSync(`${group}/cgroup.procs`, 'utf8') !== '', 'the sleeper');
+  const folder = temporaryFolder(t);
+  const script = `echo 0 > ${group}/cgroup.procs; cd ${folder}; exec 7>${folder}/held; while :; do : > ${folder}/made; sleep 0.05; done`;
+  const busy = start(['-c', script, '', 'last'], { program: 'sh' });
+  const busyEnd = ended(busy);
+  await waitFor(() => fs.existsSync(`${folder}/made`), 'the shell');
   const c = await collect(t, ['--cgroup', name]);
-  const { code } = await c.stop();
-  sleeper.kill('SIGKILL');
-  await slept;
-  assert.equal(code, 0);
+  fs.rmSync(`${folder}/made`);
+  await waitFor(() => fs.existsSync(`${folder}/made`), 'the shell again');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const { code, stderr } = await c.stop();
+  busy.kill('SIGKILL');
+  await busyEnd;
+  assert.equal(code, 0, stderr);
   const records = readLog(c.logs(name)[0]);
   assert.equal(records[0].json.joinedLate, true);
   assertBalanced(records);
+  const joined = records.find((r) => r.type === JOINED).json;
+  assert.equal(joined.complete, true);
+  const shell = joined.processes.find((p) => p.tgid === busy.pid);
+  assert.equal(shell.exe, fs.realpathSync('/bin/sh'));
+  assert.equal(shell.cwd, folder);
+  assert.equal(shell.parentTgid, process.pid);
+  assert.deepEqual(shell.argv, ['sh', '-c', script, '', 'last']);
+  assert.equal(shell.files.find((file) => file.fd === 7).path, `${folder}/held`);
   const receipt = readJson(c.receipts(name)[0]);
   assert.equal(receipt.completeness['kernel-trace'].ok, false);
   assert.match(receipt.completeness['kernel-trace'].runs[0].detail.state, /joined-late/);
   assert.notEqual(receipt.verdict, 'install');
+  const made = receipt.observations.find((o) => o.path === `${folder}/made`);
+  assert.equal(made.exe, fs.realpathSync('/bin/sh'));
 });
 
 test('an emptied group has its receipt while it stays, and is recorded when filled again', async (t) => {

@@ -87,6 +87,19 @@ static int write_preamble(struct group *group, const char *tier)
 	return log_writer_append_json(group->log, LOG_RECORD_PREAMBLE, preamble);
 }
 
+/* Who is in it already, as far as that can be told; the receipt is incomplete anyway. */
+static int write_joined(struct group *group, struct collector *collector)
+{
+	_cleanup_json_ json_t *joined = NULL;
+	int rc = groups_joined(collector, group->slot, &joined);
+
+	if (rc) {
+		log_warning("%s: cannot tell who is in it already: %s", group->path, strerror(-rc));
+		return 0;
+	}
+	return log_writer_append_json(group->log, LOG_RECORD_JOINED, joined);
+}
+
 int group_open_log(struct group *group, struct collector *collector, const char *out,
 		   struct qp_error *err)
 {
@@ -94,6 +107,8 @@ int group_open_log(struct group *group, struct collector *collector, const char 
 
 	if (!rc) {
 		rc = write_preamble(group, collector_tier(collector));
+		if (!rc && group->joined_late)
+			rc = write_joined(group, collector);
 		qp_error_set(err, rc, "cannot write %s: %s", group->log_path, strerror(-rc));
 	}
 	if (rc)
