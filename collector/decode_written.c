@@ -103,9 +103,48 @@ static int check_script(struct decoder *d, const struct step *step, const char *
 	if (r < 0)
 		return r;
 	if (script.text && map_get(&d->written, script.text, strlen(script.text)))
-		return brought_observe(d, step, &script, "script written in this run");
+		return brought_observe(d, step, &script,
+				       "written in this run, run by an interpreter or loader");
 	step->process->script = strdup(path_is_below(asked, "/dev/fd") ? "" : path_base(asked));
 	return step->process->script ? 0 : -ENOMEM;
+}
+
+/* Whether @exe is the dynamic loader, which runs the program that it is given to load. */
+static bool is_loader(const char *exe)
+{
+	static const char *const names[] = {"ld-linux*.so.*", "ld-musl-*.so.*", "ld-*.so", "ld.so"};
+
+	for (size_t i = 0; exe && i < sizeof(names) / sizeof(names[0]); i++)
+		if (text_matches(names[i], path_base(exe)))
+			return true;
+	return false;
+}
+
+/* The program among a loader's arguments, or NULL: options begin with "--", and some of them
+ * take the next argument. */
+static const char *loaded_program(const struct process *process)
+{
+	static const char *const valued[] = {"--library-path",
+					     "--glibc-hwcaps-prepend",
+					     "--glibc-hwcaps-mask",
+					     "--inhibit-rpath",
+					     "--audit",
+					     "--preload",
+					     "--argv0"};
+	const char *arg = process->argv, *end = arg + process->argv_len;
+	bool is_value = true; /* the loader's own name */
+
+	for (; arg && arg < end && memchr(arg, '\0', (size_t)(end - arg)); arg += strlen(arg) + 1) {
+		if (is_value) {
+			is_value = false;
+			continue;
+		}
+		if (strncmp(arg, "--", 2) != 0)
+			return arg;
+		for (size_t i = 0; i < sizeof(valued) / sizeof(valued[0]); i++)
+			is_value |= !strcmp(arg, valued[i]);
+	}
+	return NULL;
 }
 
 int brought_check_exec(struct decoder *d, const struct step *step)
@@ -128,6 +167,8 @@ int brought_check_exec(struct decoder *d, const struct step *step)
 	if (file.text &&
 	    (written_by_package(d, &file) || (d->written_full && in_areas(d, file.text))))
 		return brought_observe(d, step, &file, "written in this run");
+	if (is_loader(file.text) && loaded_program(step->process))
+		return check_script(d, step, loaded_program(step->process));
 	if (!asked_field || !interp_field)
 		return 0;
 	asked = event_string_text(asked_field);
@@ -149,5 +190,6 @@ int brought_check_read(struct decoder *d, const struct step *step, const struct 
 		return 0;
 	free(step->process->script);
 	step->process->script = NULL;
-	return brought_observe(d, step, place, "script written in this run");
+	return brought_observe(d, step, place,
+			       "written in this run, run by an interpreter or loader");
 }

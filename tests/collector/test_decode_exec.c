@@ -109,6 +109,19 @@ Test(decode_exec, a_script_made_in_the_run_was_brought_too)
 	cr_assert_str_eq(only(&facts, OBSERVATION_EXEC_BROUGHT)->path, "/work/a.sh");
 }
 
+Test(decode_exec, a_program_that_the_dynamic_loader_is_given_was_brought_too)
+{
+	static const char loader[] = "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2";
+
+	ev_open(s, 10, "/tmp/made", O_WRONLY | O_CREAT, QP_PATH_CREATED, 77);
+	ev_exec(s, 11, loader, "/tmp", "ld|--library-path|/lib|--inhibit-cache|made");
+	ev_fork(s, 10, 12);
+	ev_exec(s, 12, loader, "/tmp", "ld|--argv0|made|/usr/bin/true");
+	exec_ends(s, 0, &facts);
+	cr_assert_str_eq(only(&facts, OBSERVATION_EXEC_BROUGHT)->path, "/tmp/made");
+	cr_assert_eq(only(&facts, OBSERVATION_EXEC_BROUGHT)->pid, 11);
+}
+
 Test(decode_exec, a_script_whose_folder_moved_is_known_when_it_is_opened)
 {
 	ev_open(s, 10, "/work/x/a.sh", O_WRONLY | O_CREAT, QP_PATH_CREATED, 77);
