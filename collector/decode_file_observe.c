@@ -32,16 +32,20 @@ static void cut_errno(struct observation *observation)
 }
 
 /* A further doing of the same sort: what is uncertain stays so, what once took place did. */
-static void observe_again(struct decoder *d, size_t index, enum observation_outcome outcome,
-			  uint8_t flags)
+static int observe_again(struct decoder *d, const struct step *step, size_t index,
+			 enum observation_outcome outcome, uint8_t flags)
 {
 	struct observation *observation = &d->facts.observations.items[index];
+	bool was_attempt = observation->outcome == OUTCOME_ATTEMPTED;
 
 	d->notes[index].flags |= flags;
 	if (observation->outcome == OUTCOME_UNDETERMINED || outcome == OUTCOME_ATTEMPTED)
-		return;
+		return 0;
 	observation->outcome = outcome;
 	cut_errno(observation);
+	/* Another call than the one that failed may have been the one that succeeded. */
+	return was_attempt ? observation_set(observation, "call", json_string(step->info->name))
+			   : 0;
 }
 
 /* Something was made where a removed name was still found: that explains it. */
@@ -167,7 +171,7 @@ int file_observe(struct decoder *d, const struct step *step, enum observation_ki
 	present = map_get(&d->seen, key, len);
 	if (present && *present) {
 		seen = *present;
-		observe_again(d, seen - 1, outcome, flags);
+		r = observe_again(d, step, seen - 1, outcome, flags);
 	} else if (!present) {
 		r = list_new(d, step, kind, place, place2, outcome, flags, &seen);
 		if (r == 0)

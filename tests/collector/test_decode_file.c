@@ -99,6 +99,16 @@ Test(decode_file, one_observation_stands_for_many_doings_and_a_success_for_failu
 	cr_assert_null(extra(only(&facts, OBSERVATION_FILE_WRITE), "errno"));
 }
 
+Test(decode_file, a_success_after_failures_is_told_by_its_own_call)
+{
+	ev_by_path(s, 10, QP_CALL_ID_chown, -EPERM, 0, "/work", "/tmp/x", "/tmp/x");
+	ev_by_path(s, 10, QP_CALL_ID_chmod, 0, 0, "/work", "/tmp/x", "/tmp/x");
+	ev_by_path(s, 10, QP_CALL_ID_utime, -EPERM, 0, "/work", "/tmp/x", "/tmp/x");
+	exec_ends(s, 0, &facts);
+	assert_file(OBSERVATION_FILE_META, "/tmp/x", OUTCOME_EFFECTED);
+	assert_json(extra(only(&facts, OBSERVATION_FILE_META), "call"), "'chmod'");
+}
+
 Test(decode_file, a_text_that_changed_during_the_call_is_undetermined)
 {
 	ev_by_path(s, 10, QP_CALL_ID_unlink, 0, 0, "/work", "/tmp/a", "/etc/passwd");
