@@ -14,13 +14,13 @@ Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 
 # ---- Set-up ---------------------------------------------------------------------------
-PACKAGES := build-essential pkg-config clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev \
+PACKAGES := build-essential pkg-config clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libnghttp2-dev \
 	libnl-3-dev libnl-route-3-dev libnl-nf-3-dev libjansson-dev libssl-dev libseccomp-dev \
 	libcap-dev libclang-rt-dev libcriterion-dev runc ca-certificates iproute2 strace python3-jsonschema podman musl
 # Node.js comes from Debian unless a node with an npm is here already.
 NODE_PACKAGES := $(shell command -v node >/dev/null && command -v npm >/dev/null || echo nodejs npm)
 
-LIBS_PC := libbpf libelf zlib libnl-3.0 libnl-route-3.0 libnl-nf-3.0 jansson libcrypto libseccomp libcap
+LIBS_PC := libbpf libelf zlib libnl-3.0 libnl-route-3.0 libnl-nf-3.0 jansson libcrypto libseccomp libcap libnghttp2
 
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) -DQP_VERSION='"$(VERSION)"'
 CFLAGS   ?= -O2 -g

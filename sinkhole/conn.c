@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The life of TCP connections and the bounds on them. */
 #include "sinkhole/conn_internal.h"
+#include "sinkhole/h2.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -69,6 +70,7 @@ void conns_bury(struct conns *conns)
 
 		TAILQ_REMOVE(&conns->dead, conn, idle_entry);
 		free(conn->hello);
+		h2_free(conn->h2);
 		free(conn);
 	}
 }
@@ -88,6 +90,8 @@ void conn_finish(struct conn *conn, bool early)
 {
 	if (conn->dead)
 		return;
+	if (conn->h2)
+		h2_end(conn, early);
 	if (conn->bytes || !conn->recorded)
 		conn_record(conn, 0, early);
 	conn_close(conn);
@@ -223,7 +227,8 @@ bool conn_append(struct conn *conn, const char *bytes, size_t len)
 
 void conn_account(struct conn *conn)
 {
-	size_t held = decoy_scan_memory(&conn->scan) + decoy_scan_memory(&conn->body_scan);
+	size_t held = decoy_scan_memory(&conn->scan) + decoy_scan_memory(&conn->body_scan) +
+		      h2_memory(conn->h2);
 
 	conn->conns->memory += held;
 	conn->conns->memory -= conn->scan_memory;

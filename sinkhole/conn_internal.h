@@ -18,12 +18,15 @@ enum conn_state {
 	CONN_HTTP_HEAD,	  /* buf: the head so far */
 	CONN_HTTP_BODY,	  /* buf: the head, then what the body has not taken yet */
 	CONN_HTTP_BROKEN, /* buf: the head; all else is counted as payload */
+	CONN_H2,	  /* h2 has it all */
 	CONN_TLS,	  /* buf: the records so far */
 	CONN_TLS_REFUSED,
 	CONN_DNS,  /* buf: the messages that are not whole */
 	CONN_RAW,  /* buf: the first bytes */
 	CONN_OVER, /* answered for the last time; buf: the first bytes of what still comes */
 };
+
+struct h2;
 
 struct conn {
 	struct watch watch; /* first: what epoll hands back */
@@ -42,6 +45,7 @@ struct conn {
 	struct http_body body;
 	EVP_MD_CTX *body_hash;	 /* once a body has begun */
 	uint64_t broken_bytes;	 /* after HTTP broke */
+	struct h2 *h2;		 /* of HTTP/2 */
 	struct tls_hello *hello; /* once it was whole */
 	uint64_t after_hello;
 	struct decoy_scan scan, body_scan; /* of all that came; of the body at hand */
@@ -101,6 +105,9 @@ void conn_ended(struct conn *conn);
 /* The record of the connection, or of the HTTP request at hand; @leftover bytes of those
  * received belong to the next one (conn_record.c). */
 void conn_record(struct conn *conn, size_t leftover, bool early);
+
+/* A `tcp` record begun with all bytes that are in none yet (conn_record.c). */
+struct record conn_record_begin(struct conn *conn, const struct timespec *t, const char *protocol);
 
 /* A "malformed" record for the connection (conn_record.c). */
 void conn_malformed(struct conn *conn, const char *protocol, const char *why);

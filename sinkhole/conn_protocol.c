@@ -2,6 +2,7 @@
 /* What TCP connections say, and what they are told. Each step works on the buffer and
  * returns whether another one can follow at once. */
 #include "sinkhole/conn_internal.h"
+#include "sinkhole/h2.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -228,12 +229,24 @@ static bool dns_step(struct conn *conn)
 	return conn->len != 0;
 }
 
+static bool go_h2(struct conn *conn)
+{
+	if (h2_begin(conn) < 0)
+		return go_raw(conn);
+	conn->state = CONN_H2;
+	h2_feed(conn, conn->buf, conn->len);
+	conn_consume(conn, conn->len);
+	return false;
+}
+
 static bool sniff_step(struct conn *conn)
 {
 	const uint8_t *bytes = (const uint8_t *)conn->buf;
 
 	if (!conn->len)
 		return false;
+	if (!conn->recorded && h2_looks_like(conn->buf, conn->len))
+		return conn->len >= H2_PREFACE_LEN && go_h2(conn);
 	/* A connection that spoke HTTP goes on with it. */
 	if (!conn->recorded && tls_looks_like_hello(bytes, conn->len)) {
 		conn->state = conn->len < 3 ? CONN_SNIFF : CONN_TLS;
@@ -277,6 +290,9 @@ void conn_feed(struct conn *conn, const char *bytes, size_t len)
 		return;
 	case CONN_TLS_REFUSED:
 		conn->after_hello += len;
+		return;
+	case CONN_H2:
+		h2_feed(conn, bytes, len);
 		return;
 	case CONN_RAW:
 	case CONN_OVER:

@@ -31,21 +31,7 @@ static void headers_member(struct record *record, const struct conn *conn)
 			     conn->head.upgrade.len);
 }
 
-/* SHA-256 of the body's data, as far as it came. */
-static void hash_member(struct record *record, struct conn *conn)
-{
-	unsigned char digest[EVP_MAX_MD_SIZE];
-	char text[2 * EVP_MAX_MD_SIZE + 1];
-	unsigned len = 0;
-
-	if (!conn->body_hash || EVP_DigestFinal_ex(conn->body_hash, digest, &len) != 1)
-		return;
-	for (unsigned i = 0; i < len; i++)
-		snprintf(text + 2 * (size_t)i, 3, "%02x", digest[i]);
-	record_text(record, "bodySha256", text);
-}
-
-static void http_members(struct record *record, struct conn *conn)
+static void http_members(struct record *record, const struct conn *conn)
 {
 	const struct http_head *head = &conn->head;
 	uint64_t payload = conn->broken_bytes;
@@ -61,7 +47,7 @@ static void http_members(struct record *record, struct conn *conn)
 	/* A head that broke off has no names that can be told. */
 	if (conn->state == CONN_HTTP_BODY)
 		headers_member(record, conn);
-	hash_member(record, conn);
+	record_hash(record, "bodySha256", conn->body_hash);
 	service_member(record, hidden_dns_http(head, conn->buf));
 }
 
@@ -118,6 +104,11 @@ static struct record tcp_begin(struct resolver *resolver, const struct timespec 
 	record_text(&record, "protocol", protocol);
 	record_number(&record, "bytesReceived", bytes);
 	return record;
+}
+
+struct record conn_record_begin(struct conn *conn, const struct timespec *t, const char *protocol)
+{
+	return tcp_begin(conn->conns->resolver, t, &conn->src, &conn->dst, protocol, conn->bytes);
 }
 
 void record_tcp_none(struct resolver *resolver, const struct timespec *t,

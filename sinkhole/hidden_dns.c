@@ -79,14 +79,19 @@ const char *hidden_dns_tls(const struct endpoint *dst, const struct tls_hello *h
 	return dst->port == HTTPS_PORT && is_resolver(dst, hello) ? "doh" : NULL;
 }
 
+const char *hidden_dns_path(const char *path, size_t len)
+{
+	static const char query[] = "/dns-query";
+	size_t query_len = sizeof(query) - 1;
+
+	if (len < query_len || memcmp(path, query, query_len) != 0)
+		return NULL;
+	return len == query_len || path[query_len] == '?' ? "doh" : NULL;
+}
+
 const char *hidden_dns_http(const struct http_head *head, const char *bytes)
 {
-	static const char path[] = "/dns-query";
-	size_t len = sizeof(path) - 1;
-
-	if (head->target.len < len || memcmp(bytes + head->target.offset, path, len) != 0)
-		return NULL;
-	return head->target.len == len || bytes[head->target.offset + len] == '?' ? "doh" : NULL;
+	return hidden_dns_path(bytes + head->target.offset, head->target.len);
 }
 
 bool quic_looks_like(const uint8_t *bytes, size_t len, uint32_t *ret_version)

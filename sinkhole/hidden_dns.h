@@ -11,6 +11,9 @@
  * NULL. */
 const char *hidden_dns_tls(const struct endpoint *dst, const struct tls_hello *hello);
 
+/* "doh" for that path, NULL for any other. */
+const char *hidden_dns_path(const char *path, size_t len);
+
 /* "doh" for a request to the path that RFC 8484 gives as its example, or NULL. */
 const char *hidden_dns_http(const struct http_head *head, const char *bytes);
 

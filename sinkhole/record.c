@@ -83,6 +83,19 @@ void record_flow(struct record *record, const struct endpoint *src, const struct
 	record_number(record, "dstPort", dst->port);
 }
 
+void record_hash(struct record *record, const char *key, EVP_MD_CTX *hash)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	char text[2 * EVP_MAX_MD_SIZE + 1];
+	unsigned len = 0;
+
+	if (!hash || EVP_DigestFinal_ex(hash, digest, &len) != 1)
+		return;
+	for (unsigned i = 0; i < len; i++)
+		snprintf(text + 2 * (size_t)i, 3, "%02x", digest[i]);
+	record_text(record, key, text);
+}
+
 void record_decoys(struct record *record, const struct decoys *decoys,
 		   const struct decoy_hits *hits, bool unsearched)
 {

@@ -7,6 +7,7 @@
 #include "sinkhole/endpoint.h"
 
 #include <jansson.h>
+#include <openssl/evp.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -56,6 +57,9 @@ void record_bytes(struct record *record, const char *key, const void *bytes, siz
 
 /* The new JSON string that record_bytes would set, NULL for want of memory. */
 json_t *record_escaped(const void *bytes, size_t len);
+
+/* The digest of @hash in hexadecimal; nothing for NULL. It cannot go on after it. */
+void record_hash(struct record *record, const char *key, EVP_MD_CTX *hash);
 
 /* `decoys` and `decoyEncodings`, when there are hits; `unsearched` when not all of it could be
  * looked through. */

@@ -116,6 +116,32 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
     has(end, { flushed: true, dropped: 0, lost: 0 });
   });
 
+  test("speaks HTTP/2 to who knows beforehand", async () => {
+    let told;
+    const { records } = await sinkhole([], async (box) => {
+      told = await box.run(`
+        import http2 from "node:http2";
+        const session = http2.connect("http://h2.example:8080");
+        const ask = (headers, body) => new Promise((done, failed) => {
+          const request = session.request(headers);
+          let status;
+          request.on("response", (h) => { status = h[":status"]; }).on("error", failed);
+          request.resume().on("end", () => done(status)).end(body);
+        });
+        const statuses = await Promise.all([ask({ ":path": "/a" }),
+          ask({ ":path": "/b", ":method": "POST", "x-odd": "1" }, "x".repeat(100003)),
+          ask({ ":path": "/c" })]);
+        await new Promise((done) => session.close(done));
+        tell(statuses);`);
+    });
+    assert.deepEqual(told, [403, 403, 403]);
+    const tcp = records.filter((r) => r.type === "tcp");
+    assert.deepEqual(tcp.map((r) => [r.method, r.path, r.payloadBytes, r.httpVersion]).sort(),
+      [["GET", "/a", 0, "2"], ["GET", "/c", 0, "2"], ["POST", "/b", 100003, "2"]]);
+    tcp.forEach((r) => has(r, { protocol: "http", host: "h2.example:8080", dstPort: 8080,
+      dstName: "h2.example" }));
+  });
+
   test("records TCP of every port and family with its own destination", async () => {
     const sent = [
       ["203.0.113.7", 443, ""],
