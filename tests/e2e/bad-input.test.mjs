@@ -133,6 +133,22 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
+test('killed at any moment, it leaves nothing on the host', async (t) => {
+  for (const signal of ['SIGTERM', 'SIGKILL']) {
+    for (const ms of [1, 3, 7, 13, 23, 41, 67, 97, 149, 211, 307, 401]) {
+      const out = path.join(temporaryFolder(t), 'out');
+      const child = start(['exec', '--quiet', '--out', out, '--', 'sleep', '0.3']);
+      const end = ended(child);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      child.kill(signal);
+      const { code, signal: by, stderr } = await end;
+      assert.ok(by === signal || code === 143, `after ${ms} ms: ${code} ${by} ${stderr}`);
+      if (signal === 'SIGTERM') assert.equal(fs.existsSync(out), false);
+    }
+  }
+  await assertNoTraces();
+});
+
 test('SIGKILL of qp: the janitor sweeps', async (t) => {
   const out = path.join(temporaryFolder(t), 'out');
   const child = start(['exec', '--out', out, '--', 'sleep', '31']);

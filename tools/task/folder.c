@@ -46,6 +46,15 @@ static int make(struct task *task, const char *path, struct qp_error *err)
 			    strerror(errno));
 }
 
+int folder_name_temporary(struct task *task)
+{
+	if (asprintf(&task->temp, "/tmp/qp-%s-fetch", task->id) < 0) {
+		task->temp = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
 int folder_make(struct task *task, struct qp_error *err)
 {
 	_cleanup_free_ char *made = NULL;
@@ -73,10 +82,6 @@ int folder_make(struct task *task, struct qp_error *err)
 			err, -errno,
 			"cannot write to the folder %s: %s (name another one with --out)", path,
 			strerror(errno));
-	if (asprintf(&task->temp, "/tmp/qp-%s-fetch", task->id) < 0) {
-		task->temp = NULL;
-		return -ENOMEM;
-	}
 	if (mkdir(task->temp, 0700))
 		return qp_error_set(err, -errno, "cannot make the folder %s: %s", task->temp,
 				    strerror(errno));

@@ -5,6 +5,9 @@
 
 #include "tools/task/task.h"
 
+/* Chooses the name of the temporary folder, which the janitor must know before it is made. */
+int folder_name_temporary(struct task *task);
+
 /*
  * Makes the receipt's folder, or takes an empty one, and the temporary one of the fetch.
  * -EEXIST when it holds files already, -ENOTDIR, -EROFS, -EACCES, ...

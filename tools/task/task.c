@@ -99,6 +99,14 @@ static int task_prepare(struct task *task, struct qp_error *err, int *ret_exit)
 		*ret_exit = EXIT_USAGE;
 		return r;
 	}
+	/* Before anything is made that a signal or a crash could leave behind. */
+	r = folder_name_temporary(task);
+	if (!r)
+		r = signals_take(task, err);
+	if (!r)
+		r = janitor_start(task->id, task->temp, &task->janitor, err);
+	if (r)
+		return r;
 	r = folder_make(task, err);
 	if (!r)
 		r = task_sign_prepare(task, err);
@@ -111,11 +119,7 @@ static int task_prepare(struct task *task, struct qp_error *err, int *ret_exit)
 		*ret_exit = EXIT_HOST;
 		return r;
 	}
-	r = janitor_start(task->id, task->temp, &task->janitor, err);
-	if (!r)
-		r = signals_take(task, err);
-	if (!r)
-		r = log_writer_open(task->log_path, &task->log, err);
+	r = log_writer_open(task->log_path, &task->log, err);
 	if (r)
 		return r;
 	task->started_ns = clock_boot_ns();

@@ -103,7 +103,7 @@ export async function assertNoTraces() {
     const now = new Set(traces());
     suspects = suspects.filter((trace) => now.has(trace));
     return suspects.length === 0;
-  }, 'the host to be clean', 10_000).catch(() => assert.deepEqual(suspects, []));
+  }, 'the host to be clean', 90_000).catch(() => assert.deepEqual(suspects, []));
 }
 
 export function observations(receipt, kind, actor = 'package') {
