@@ -177,6 +177,36 @@ test('what --rate turns away is lost, counted and told', async (t) => {
   assert.match(receipt.completeness['kernel-trace'].runs[0].detail.state, /events (were lost|are missing)/);
 });
 
+test('a ring that is too small loses events, each counted, and none of another group', async (t) => {
+  const name = freshName();
+  const c = await collect(t, ['--cgroup', `${name}-*`, '--ring-size', '64K']);
+  const floods = [0, 1, 2].map((i) => makeGroup(t, `${name}-flood${i}`));
+  const children = floods.map((folder, i) => start(
+    ['-c', `echo 0 > ${folder}/cgroup.procs; exec ${build}/probes/calls open ${30011 + i}`], { program: 'sh' }));
+  await Promise.all(children.map(ended));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const quiet = spawnSync(path.join(build, 'probes/groups'), ['race', `${top}/${name}-quiet`, '1', '7']);
+  assert.equal(quiet.status, 0);
+  assert.equal((await c.stop()).code, 0);
+  let produced = 0, lost = 0;
+  floods.forEach((folder, i) => {
+    const counters = assertBalanced(readLog(c.logs(`${name}-flood${i}-`)[0]));
+    assert.equal(counters.events.produced > 30011 + i, true);
+    assert.equal(counters.byCpu.reduce((sum, row) => sum + row.lost, 0), counters.events.lost);
+    assert.equal(counters.byType.reduce((sum, row) => sum + row.lost, 0), counters.events.lost);
+    assert.equal(counters.calls.close >= 30011 + i, true);
+    produced += counters.events.produced;
+    lost += counters.events.lost;
+    const receipt = readJson(c.receipts(`${name}-flood${i}-`)[0]);
+    assert.equal(receipt.completeness['kernel-trace'].ok, counters.events.lost === 0);
+  });
+  assert.equal(lost > 0, true);
+  const calm = assertBalanced(readLog(c.logs(`${name}-quiet0-`)[0]));
+  assert.equal(calm.events.lost, 0);
+  assert.equal(c.value('events_produced_total'), produced + calm.events.produced);
+  assert.equal(c.value('events_undelivered_total'), lost);
+});
+
 test('a full disk cuts one log, says so, and the collector goes on', async (t) => {
   const disk = temporaryFolder(t);
   assert.equal(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', disk]).status, 0);
