@@ -75,6 +75,14 @@ int netns_create(int *ret_fd, struct qp_error *err)
 
 int sandbox_isolate_mounts(struct qp_error *err)
 {
+	/*
+	 * Held for as long as this process runs, on purpose: as the last one in its namespace it
+	 * would take it apart by leaving, and /proc/self/exe would no more say where qp is.
+	 */
+	int left_fd = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+
+	if (left_fd < 0)
+		return qp_error_set(err, -errno, "/proc/self/ns/mnt: %s", strerror(errno));
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return qp_error_set(err, -errno, "cannot make a private mount namespace: %s",
 				    strerror(errno));

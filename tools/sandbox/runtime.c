@@ -154,6 +154,9 @@ static int probe_bundle(const char *folder, const char *group)
 
 	if (fd < 0 || mkdirat(fd, "rootfs", 0755) < 0 || fchmod(fd, 0711) < 0)
 		return -errno;
+	/* crun makes devices in a container that has none of its own. */
+	if (mkdirat(fd, "rootfs/dev", 0755) < 0)
+		return -errno;
 	snprintf(text, sizeof(text), PROBE_BUNDLE, PROBE_UID, PROBE_UID, group);
 	r = write_new_file_at(fd, "config.json", 0600, text, strlen(text));
 	/* It is looked for, but never run. */
