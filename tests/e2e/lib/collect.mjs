@@ -19,10 +19,20 @@ export const top = cgroupMountPoint();
 let serial = 0;
 export const freshName = () => `qp-collect-${process.pid}-${serial++}`;
 
+// The kernel empties a group a little after its last process was waited for.
+function isRemoved(folder) {
+  try {
+    fs.rmdirSync(folder);
+  } catch (error) {
+    return error.code === 'ENOENT';
+  }
+  return true;
+}
+
 export function makeGroup(t, name) {
   const folder = path.join(top, name);
   fs.mkdirSync(folder);
-  t.after(() => fs.existsSync(folder) && fs.rmdirSync(folder));
+  t.after(() => waitFor(() => isRemoved(folder), `${folder} to be empty`));
   return folder;
 }
 
