@@ -43,7 +43,8 @@ static enum observation_outcome flow_outcome(const struct flow *flow)
 		return OUTCOME_EFFECTED;
 	if (flow->protocol == IPPROTO_UDP)
 		return flow->sends ? OUTCOME_EFFECTED : OUTCOME_ATTEMPTED;
-	return flow->ret == 0 ? OUTCOME_EFFECTED : OUTCOME_ATTEMPTED;
+	/* A connect that did not wait says nothing; bytes that were taken do. */
+	return flow->ret == 0 || flow->sent_bytes ? OUTCOME_EFFECTED : OUTCOME_ATTEMPTED;
 }
 
 /* What all observations of a flow have. */

@@ -123,11 +123,12 @@ Test(decode_net, a_refused_connect_is_blocked_and_needs_no_record)
 
 Test(decode_net, what_stays_on_this_host_is_told_and_needs_no_record)
 {
-	ev_connect(s, 10, SOCK_STREAM, 4000, "127.0.0.1", 8080, 1, 0);
+	ev_connect(s, 10, SOCK_STREAM, 4000, "127.0.0.1", 8080, 1, -EINPROGRESS);
 	ev_send(s, 10, QP_CALL_ID_sendto, SOCK_STREAM, 4000, "127.0.0.1", 8080, 1, 99, NULL, 0);
 	exec_ends(s, 0, &facts);
 	assert_json(only(&facts, OBSERVATION_NET_TCP)->extra,
 		    "{'family': 'inet', 'sinkholeLogged': false, 'loopback': true, 'bytes': 99}");
+	cr_assert_eq(only(&facts, OBSERVATION_NET_TCP)->outcome, OUTCOME_EFFECTED);
 	cr_assert_eq(only(&facts, OBSERVATION_NET_TCP)->payload, TRISTATE_FALSE);
 	assert_marker(true, "[]");
 }
