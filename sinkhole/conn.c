@@ -228,7 +228,7 @@ bool conn_append(struct conn *conn, const char *bytes, size_t len)
 void conn_account(struct conn *conn)
 {
 	size_t held = decoy_scan_memory(&conn->scan) + decoy_scan_memory(&conn->body_scan) +
-		      h2_memory(conn->h2);
+		      h2_memory(conn->h2) + (conn->hello ? sizeof(*conn->hello) : 0);
 
 	conn->conns->memory += held;
 	conn->conns->memory -= conn->scan_memory;

@@ -49,7 +49,7 @@ struct conn {
 	struct tls_hello *hello; /* once it was whole */
 	uint64_t after_hello;
 	struct decoy_scan scan, body_scan; /* of all that came; of the body at hand */
-	size_t scan_memory;		   /* of both */
+	size_t scan_memory;		   /* of both, of h2 and of hello */
 	uint64_t linger_until_ms;
 	TAILQ_ENTRY(conn) idle_entry, linger_entry;
 };
@@ -75,7 +75,7 @@ bool conn_append(struct conn *conn, const char *bytes, size_t len);
 /* Looks for decoys in what was received. May drop connections, even this one: false then. */
 bool conn_search(struct conn *conn, const char *bytes, size_t len);
 
-/* Brings the books up to date with what the scans hold. */
+/* Brings the books up to date with what is held beside the buffer. */
 void conn_account(struct conn *conn);
 
 /* Forgets the body at hand. */

@@ -166,6 +166,7 @@ static bool tls_step(struct conn *conn)
 	if (!conn->hello)
 		return go_raw(conn);
 	*conn->hello = hello;
+	conn_account(conn);
 	conn->after_hello = conn->len - (size_t)used;
 	conn_consume(conn, conn->len);
 	conn_send(conn, tls_handshake_failure, sizeof(tls_handshake_failure));

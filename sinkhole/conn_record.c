@@ -2,6 +2,9 @@
 /* What is written about a TCP connection. */
 #include "sinkhole/conn_internal.h"
 #include "sinkhole/hidden_dns.h"
+#include "sinkhole/ja4.h"
+
+#define RECORD_VERSIONS_MAX 16
 
 /* Look-ups that are hidden in another protocol. */
 static void service_member(struct record *record, const char *service)
@@ -51,10 +54,27 @@ static void http_members(struct record *record, const struct conn *conn)
 	service_member(record, hidden_dns_http(head, conn->buf));
 }
 
+/* The versions that the client offers, in its order. */
+static json_t *versions_json(const struct tls_hello *hello)
+{
+	json_t *list = json_array();
+	const char *name = tls_version_name(hello->legacy_version);
+
+	for (size_t i = 0; i < hello->versions.cnt && i < RECORD_VERSIONS_MAX; i++) {
+		name = tls_version_name(hello->versions.items[i]);
+		if (name)
+			json_array_append_new(list, json_string(name));
+	}
+	if (!hello->versions.cnt && name)
+		json_array_append_new(list, json_string(name));
+	return list;
+}
+
 static void tls_members(struct record *record, const struct conn *conn)
 {
 	const struct tls_hello *hello = conn->hello;
 	json_t *alpn = json_array();
+	char ja4[JA4_SIZE];
 	size_t at = 0;
 
 	record_bytes(record, "sni", hello->sni_len ? hello->sni : NULL, hello->sni_len);
@@ -66,6 +86,9 @@ static void tls_members(struct record *record, const struct conn *conn)
 		at += hello->alpn_len[i];
 	}
 	record_set(record, "alpn", alpn);
+	record_set(record, "versions", versions_json(hello));
+	if (ja4_print(hello, conn->conns->sha256, ja4) == 0)
+		record_text(record, "ja4", ja4);
 	record_number(record, "bytesAfterHello", conn->after_hello);
 	service_member(record, hidden_dns_tls(&conn->dst, hello));
 }

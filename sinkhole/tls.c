@@ -6,17 +6,21 @@
 
 #include <string.h>
 
-#define RECORD_HEADER	 5
-#define RECORD_MAX	 16384 /* of a plaintext record, RFC 8446 section 5.1 */
-#define RECORD_HANDSHAKE 22
-#define MESSAGE_HEADER	 4
-#define CLIENT_HELLO	 1
-#define VERSION_MAJOR	 3
-#define RANDOM_SIZE	 32
-#define SESSION_ID_MAX	 32
-#define EXTENSION_SNI	 0
-#define EXTENSION_ALPN	 16
-#define SNI_HOST_NAME	 0
+#define RECORD_HEADER	     5
+#define RECORD_MAX	     16384 /* of a plaintext record, RFC 8446 section 5.1 */
+#define RECORD_HANDSHAKE     22
+#define MESSAGE_HEADER	     4
+#define CLIENT_HELLO	     1
+#define VERSION_MAJOR	     3
+#define RANDOM_SIZE	     32
+#define SESSION_ID_MAX	     32
+#define EXTENSION_SNI	     0
+#define EXTENSION_ALPN	     16
+#define EXTENSION_SIGNATURES 13
+#define EXTENSION_VERSIONS   43
+#define GREASE_MASK	     0x0f0f
+#define GREASE		     0x0a0a
+#define SNI_HOST_NAME	     0
 
 const uint8_t tls_handshake_failure[TLS_ALERT_SIZE] = {21, 3, 3, 0, 2, 2, 40};
 
@@ -51,6 +55,26 @@ static bool take_vector(struct vector *in, size_t width, struct vector *ret_vect
 	skip(in, width);
 	*ret_vector = (struct vector){in->p, len};
 	return skip(in, len);
+}
+
+static void list_add(struct tls_list *list, unsigned value)
+{
+	bool grease = (value & GREASE_MASK) == GREASE && value >> 8 == (value & 0xff);
+
+	if (!grease && list->cnt < TLS_LIST_MAX)
+		list->items[list->cnt++] = (uint16_t)value;
+}
+
+/* A vector of 16-bit numbers, whose length is written in @width bytes. */
+static bool numbers_parse(struct vector data, size_t width, struct tls_list *list)
+{
+	struct vector numbers;
+
+	if (!take_vector(&data, width, &numbers) || data.len || !numbers.len || numbers.len % 2)
+		return false;
+	for (; numbers.len; skip(&numbers, 2))
+		list_add(list, be16(numbers.p));
+	return true;
 }
 
 /* RFC 6066 section 3: a list of names, of which only host names are defined. */
@@ -106,10 +130,15 @@ static const char *extensions_parse(struct vector in, struct tls_hello *hello)
 		skip(&in, 2);
 		if (!take_vector(&in, 2, &data))
 			return "an extension is cut short";
+		list_add(&hello->extensions, type);
 		if (type == EXTENSION_SNI && !sni_parse(data, hello))
 			return "a broken server_name extension";
 		if (type == EXTENSION_ALPN && !alpn_parse(data, hello))
 			return "a broken ALPN extension";
+		if (type == EXTENSION_SIGNATURES && !numbers_parse(data, 2, &hello->signatures))
+			return "a broken signature_algorithms extension";
+		if (type == EXTENSION_VERSIONS && !numbers_parse(data, 1, &hello->versions))
+			return "a broken supported_versions extension";
 	}
 	return NULL;
 }
@@ -121,12 +150,15 @@ static const char *body_parse(struct vector in, struct tls_hello *hello)
 
 	if (in.len < 2 || in.p[0] != VERSION_MAJOR)
 		return "an unknown version";
+	hello->legacy_version = (uint16_t)be16(in.p);
 	if (!skip(&in, 2) || !skip(&in, RANDOM_SIZE))
 		return "cut short in the random bytes";
 	if (!take_vector(&in, 1, &vector) || vector.len > SESSION_ID_MAX)
 		return "a broken session id";
 	if (!take_vector(&in, 2, &vector) || vector.len < 2 || vector.len % 2)
 		return "a broken list of cipher suites";
+	for (; vector.len; skip(&vector, 2))
+		list_add(&hello->suites, be16(vector.p));
 	if (!take_vector(&in, 1, &vector) || !vector.len)
 		return "a broken list of compression methods";
 	if (!in.len)

@@ -16,6 +16,14 @@
 #define TLS_ALPN_MAX	   16
 #define TLS_ALPN_BYTES_MAX 512
 #define TLS_ALERT_SIZE	   7
+#define TLS_LIST_MAX	   256
+
+/* Numbers in the order in which they were sent, without those that only keep servers tolerant
+ * (RFC 8701); beyond TLS_LIST_MAX they are left out. */
+struct tls_list {
+	uint16_t items[TLS_LIST_MAX];
+	size_t cnt;
+};
 
 struct tls_hello {
 	uint8_t sni[TLS_SNI_MAX];
@@ -24,6 +32,8 @@ struct tls_hello {
 	uint8_t alpn[TLS_ALPN_BYTES_MAX];
 	uint8_t alpn_len[TLS_ALPN_MAX];
 	size_t alpn_cnt;
+	uint16_t legacy_version;
+	struct tls_list suites, extensions, versions, signatures;
 };
 
 /* Whether @len bytes begin as a TLS handshake does; true for less than the three bytes that

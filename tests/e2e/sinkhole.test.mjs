@@ -192,7 +192,9 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
     assert.deepEqual(told, Array(2).fill("ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE"));
     assert.equal(records.length, 2);
     has(records[0], { protocol: "tls", sni: "sni.example", alpn: ["h2", "http/1.1"],
-      dstIp: "203.0.113.8", dstPort: 8443, bytesAfterHello: 0 });
+      dstIp: "203.0.113.8", dstPort: 8443, bytesAfterHello: 0, versions: ["1.3", "1.2"] });
+    assert.match(records[0].ja4, /^t13d\d{4}h2_[0-9a-f]{12}_[0-9a-f]{12}$/);
+    assert.match(records[1].ja4, /^t12i\d{4}00_/);
     has(records[1], { protocol: "tls", sni: null, alpn: [] });
   });
 

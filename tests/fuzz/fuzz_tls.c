@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ClientHellos: what parses once must parse the same with more behind it, and every
  * truncation of it must ask for more. */
-#include "sinkhole/tls.h"
+#include "sinkhole/ja4.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@ static void require(int claim)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct tls_hello hello, cut;
+	char ja4[JA4_SIZE];
 	const char *why = NULL;
 	ssize_t used = tls_hello_parse(bytes, len, &hello, &why);
 	size_t alpn = 0;
@@ -33,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	require(alpn <= TLS_ALPN_BYTES_MAX);
 	require(tls_hello_parse(bytes, (size_t)used, &cut, &why) == used);
 	require(!memcmp(&cut, &hello, sizeof(cut)));
+	require(ja4_print(&hello, EVP_sha256(), ja4) == 0 && strlen(ja4) == JA4_SIZE - 1);
 	require(tls_hello_parse(bytes, (size_t)used - 1, &cut, &why) == -EAGAIN);
 	return 0;
 }

@@ -203,3 +203,38 @@ Test(tls, refuses_with_a_fatal_alert)
 {
 	cr_expect_arr_eq(tls_handshake_failure, "\x15\x03\x03\x00\x02\x02\x28", 7);
 }
+
+/* RFC 8448 section 3: the suites 0x1301, 0x1303, 0x1302, TLS 1.3, nine extensions. */
+Test(tls, lists_what_is_offered)
+{
+	static const uint16_t extensions[] = {0, 0xff01, 10, 35, 51, 43, 13, 45, 28};
+	struct tls_hello parsed;
+	struct stream stream;
+
+	stream_of(&stream, hello, sizeof(hello), sizeof(hello));
+	cr_assert_gt(parse(stream.bytes, stream.len, &parsed), 0);
+	cr_expect_eq(parsed.legacy_version, 0x0303);
+	cr_assert_eq(parsed.suites.cnt, 3);
+	cr_expect_eq(parsed.suites.items[1], 0x1303);
+	cr_assert_eq(parsed.versions.cnt, 1);
+	cr_expect_eq(parsed.versions.items[0], 0x0304);
+	cr_assert_eq(parsed.extensions.cnt, 9);
+	cr_expect_arr_eq(parsed.extensions.items, extensions, sizeof(extensions));
+	cr_assert_eq(parsed.signatures.cnt, 15);
+	cr_expect_eq(parsed.signatures.items[0], 0x0403);
+}
+
+/* RFC 8701: 0x0a0a and its like say nothing of the client. */
+Test(tls, leaves_out_the_numbers_that_mean_nothing)
+{
+	uint8_t greased[sizeof(hello)];
+	struct tls_hello parsed;
+	struct stream stream;
+
+	memcpy(greased, hello, sizeof(greased));
+	greased[41] = 0xea;
+	greased[42] = 0xea;
+	stream_of(&stream, greased, sizeof(greased), sizeof(greased));
+	cr_assert_gt(parse(stream.bytes, stream.len, &parsed), 0);
+	cr_expect_eq(parsed.suites.cnt, 2);
+}
