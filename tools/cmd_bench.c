@@ -62,8 +62,6 @@ static int benches_choose(char **names, int cnt, bool chosen[static BENCHES_CNT]
 static int report_print(const json_t *host, const json_t *results, bool json)
 {
 	_cleanup_json_ json_t *report = NULL;
-	const json_t *result;
-	size_t i;
 
 	if (json) {
 		report = json_pack("{s:s, s:O, s:o, s:O}", "schema", "qp-bench/1", "hostBefore",
@@ -71,9 +69,6 @@ static int report_print(const json_t *host, const json_t *results, bool json)
 		if (!report || json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6)))
 			return -EIO;
 		puts("");
-	} else {
-		json_array_foreach (results, i, result)
-			bench_print(result);
 	}
 	return fflush(stdout) ? -errno : 0;
 }
@@ -121,6 +116,8 @@ int cmd_bench(int argc, char **argv)
 		if (!chosen[i])
 			continue;
 		r = bench_do(benches[i], &options, (unsigned int)rounds, quiet, &result, &err);
+		if (!r && !json)
+			bench_print(result);
 		if (!r && json_array_append_new(results, result))
 			r = -ENOMEM;
 	}

@@ -58,4 +58,5 @@ void bench_print(const json_t *result)
 			printf("  %.3f x %s", number(series, "ratio"), to);
 		printf("\n");
 	}
+	fflush(stdout);
 }
