@@ -19,7 +19,8 @@ test('one round of getppid gives a number for every way of watching', { skip: !h
   assert.equal(bench.benchmark, 'getppid');
   assert.equal(bench.rounds, 1);
   const names = bench.series.map((series) => series.name);
-  assert.deepEqual(names, ['untraced', 'observed', 'observed, lost', 'outside, attached', 'strace -f', 'strace -f, one CPU']);
+  assert.deepEqual(names, ['untraced', 'untraced, CPU time', 'observed', 'observed, CPU time', 'observed, lost',
+    'outside, attached', 'outside, attached, CPU time', 'strace -f', 'strace -f, one CPU']);
   for (const series of bench.series.filter(({ unit }) => unit === 'ns')) {
     assert.equal(series.values.length, 1);
     assert.ok(series.median > 0, series.name);

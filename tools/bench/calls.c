@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define UNTRACED   "untraced"
+#define CPU	   ", CPU time"
 #define PINNED_CPU 0
 
 struct call {
@@ -26,10 +27,19 @@ static const struct call fork_exec_call = {PROBE_FORK_EXEC, 301, 101, 3};
 static int measure(struct bench_run *run, const struct probe *probe, const char *series,
 		   struct qp_error *err)
 {
-	double ns;
-	int r = probe_run(probe, &ns, err);
+	struct probe_took took;
+	char cpu_series[BENCH_NAME_SIZE];
+	int r = probe_run(probe, &took, err);
 
-	return r ? r : bench_add(run, series, "ns", UNTRACED, ns);
+	if (!r)
+		r = bench_add(run, series, "ns", UNTRACED,
+			      (double)took.wall_ns / (double)probe->iterations);
+	/* What strace spends is not in the traced process's CPU time, nor what children do. */
+	if (r || probe->trace_file || probe->kind == PROBE_FORK_EXEC)
+		return r;
+	snprintf(cpu_series, sizeof(cpu_series), "%s" CPU, series);
+	return bench_add(run, cpu_series, "ns CPU", UNTRACED CPU,
+			 (double)took.cpu_ns / (double)probe->iterations);
 }
 
 static void path_make(const struct bench_run *run, const char *name, char path[static PATH_MAX])

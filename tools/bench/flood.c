@@ -16,7 +16,8 @@
 static int processes_run(const struct probe *probe, uint64_t *ret_ns, struct qp_error *err)
 {
 	struct probe_child *children[PROCESSES];
-	uint64_t begun_ns, took_ns;
+	struct probe_took took;
+	uint64_t begun_ns;
 	size_t cnt = 0;
 	int r = 0, ended;
 
@@ -28,7 +29,7 @@ static int processes_run(const struct probe *probe, uint64_t *ret_ns, struct qp_
 	for (size_t i = 0; !r && i < cnt; i++)
 		r = probe_go(children[i]);
 	for (size_t i = 0; i < cnt; i++) {
-		ended = probe_finish_take(children[i], &took_ns, err);
+		ended = probe_finish_take(children[i], &took, err);
 		r = r ? r : ended;
 	}
 	*ret_ns = bench_now_ns() - begun_ns;

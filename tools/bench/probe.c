@@ -71,8 +71,17 @@ static void pace(const struct probe *probe, uint64_t begun_ns, uint64_t done)
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-static int loop(const struct probe *probe, uint64_t *ret_ns)
+static uint64_t cpu_now_ns(void)
 {
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int loop(const struct probe *probe, struct probe_took *ret_took)
+{
+	uint64_t cpu_ns = cpu_now_ns();
 	uint64_t begun_ns = bench_now_ns();
 	int r = 0;
 
@@ -81,7 +90,8 @@ static int loop(const struct probe *probe, uint64_t *ret_ns)
 			pace(probe, begun_ns, i);
 		r = iterate(probe->kind);
 	}
-	*ret_ns = bench_now_ns() - begun_ns;
+	ret_took->wall_ns = bench_now_ns() - begun_ns;
+	ret_took->cpu_ns = cpu_now_ns() - cpu_ns;
 	return r;
 }
 
@@ -98,14 +108,14 @@ static void cpu_bind(int cpu)
 
 static void __attribute__((noreturn)) probe_child_run(const struct probe *probe, int fd)
 {
-	uint64_t took_ns;
+	struct probe_took took;
 	char word;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	cpu_bind(probe->cpu);
-	if (read(fd, &word, 1) != 1 || loop(probe, &took_ns))
+	if (read(fd, &word, 1) != 1 || loop(probe, &took))
 		_exit(1);
-	_exit(write_all(fd, &took_ns, sizeof(took_ns)) ? 1 : 0);
+	_exit(write_all(fd, &took, sizeof(took)) ? 1 : 0);
 }
 
 /* Whether somebody traces @pid. */
@@ -210,29 +220,26 @@ int probe_go(struct probe_child *child)
 	return write_all(child->fd, "g", 1);
 }
 
-int probe_finish_take(struct probe_child *child, uint64_t *ret_ns, struct qp_error *err)
+int probe_finish_take(struct probe_child *child, struct probe_took *ret_took, struct qp_error *err)
 {
 	int status = 0;
-	ssize_t n = read(child->fd, ret_ns, sizeof(*ret_ns));
+	ssize_t n = read(child->fd, ret_took, sizeof(*ret_took));
 
 	waitpid(child->pid, &status, 0);
 	child_free(child);
-	if (n != sizeof(*ret_ns) || status)
+	if (n != sizeof(*ret_took) || status)
 		return qp_error_set(err, -EIO, "a probe failed");
 	return 0;
 }
 
-int probe_run(const struct probe *probe, double *ret_ns, struct qp_error *err)
+int probe_run(const struct probe *probe, struct probe_took *ret_took, struct qp_error *err)
 {
 	struct probe_child *child;
-	uint64_t took_ns;
-	int r = probe_prepare(probe, &child, err);
+	int r = probe_prepare(probe, &child, err), finished;
 
-	if (!r) {
-		r = probe_go(child);
-		r = probe_finish_take(child, &took_ns, err) ?: r;
-	}
-	if (!r)
-		*ret_ns = (double)took_ns / (double)probe->iterations;
-	return r;
+	if (r)
+		return r;
+	r = probe_go(child);
+	finished = probe_finish_take(child, ret_took, err);
+	return r ? r : finished;
 }

@@ -27,6 +27,12 @@ struct probe {
 	const char *trace_file; /* strace -f writes here; NULL: untraced */
 };
 
+/* Of the whole loop. CPU time is the process's own: what its children or a tracer spend is
+ * not in it, nor how long others had the processor. */
+struct probe_took {
+	uint64_t wall_ns, cpu_ns;
+};
+
 struct probe_child;
 
 /* Starts the child, which waits; traced already if it is to be. */
@@ -35,11 +41,11 @@ int probe_prepare(const struct probe *probe, struct probe_child **ret_child, str
 /* Lets it run. */
 int probe_go(struct probe_child *child);
 
-/* Waits for its end and frees it. *ret_ns: how long the loop took. */
-int probe_finish_take(struct probe_child *child, uint64_t *ret_ns, struct qp_error *err);
+/* Waits for its end and frees it. */
+int probe_finish_take(struct probe_child *child, struct probe_took *ret_took, struct qp_error *err);
 
-/* All three; *ret_ns is per iteration. */
-int probe_run(const struct probe *probe, double *ret_ns, struct qp_error *err);
+/* All three. */
+int probe_run(const struct probe *probe, struct probe_took *ret_took, struct qp_error *err);
 
 /* Attaches strace -f to the living process @pid, writing to @path, bound to @cpu unless it
  * is PROBE_ANY_CPU. Returns when it is traced; strace, child *ret_strace, ends after it. */

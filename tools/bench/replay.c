@@ -35,14 +35,14 @@ static int replay_begin(struct bench_run *run, struct qp_error *err)
 	struct watcher_report report;
 	struct watcher *watcher;
 	char log[PATH_MAX];
-	double ns;
+	struct probe_took took;
 	int r, stopped;
 
 	log_path(run, log);
 	r = watcher_start(run->group_fd, log, &watcher, err);
 	if (r)
 		return r;
-	r = probe_run(&probe, &ns, err);
+	r = probe_run(&probe, &took, err);
 	stopped = watcher_stop_take(watcher, &report, err);
 	if (r || stopped)
 		return r ? r : stopped;
