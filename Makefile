@@ -17,6 +17,9 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 PACKAGES := build-essential pkg-config clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libnghttp2-dev \
 	libnl-3-dev libnl-route-3-dev libnl-nf-3-dev libjansson-dev libssl-dev libseccomp-dev \
 	libcap-dev libclang-rt-dev libcriterion-dev runc ca-certificates iproute2 strace python3-jsonschema podman musl
+# What check-vm needs beside them. The kernels are unpacked into build/vm/, never installed.
+VM_PACKAGES := qemu-system-x86 busybox-static kmod xz-utils crun
+VM_KERNELS  := linux-image-amd64 linux-image-6.12-amd64
 # Node.js comes from Debian unless a node with an npm is here already.
 NODE_PACKAGES := $(shell command -v node >/dev/null && command -v npm >/dev/null || echo nodejs npm)
 
@@ -84,6 +87,14 @@ run: all ## judge one package: make run PKG=name@version
 
 check: all ## every test, as root: units, also under sanitizers, fuzz targets, end to end
 	$(Q)tests/run $(B)
+
+# A kernel that cannot be had is a skipped test; tests/vm/run says so.
+.PHONY: check-vm
+check-vm: all ## capture and end-to-end tests under Debian's 6.1 and 6.12 in QEMU, as root
+	-$(Q)tools/deps $(VM_PACKAGES)
+	-$(Q)for k in $(VM_KERNELS); do tools/deps --unpack $(B)/vm/kernels $$k; done
+	$(Q)$(MAKE) --no-print-directory build-tests build-probes
+	$(Q)tests/vm/run $(B) $(VM_KERNELS)
 
 check-unit: all ## the unit tests only
 	$(Q)tests/run $(B) unit
