@@ -36,8 +36,9 @@ static __always_inline bool name_is_new(struct task_struct *task, u64 user)
 	len = bpf_probe_read_user_str(key.name, sizeof(key.name), (void *)user);
 	if (len <= 0 || len == sizeof(key.name))
 		return true;
-	/* Only who adds the key has the first read: two threads may ask at once. */
-	return bpf_map_update_elem(&env_names, &key, &one, BPF_NOEXIST) != -EEXIST;
+	/* Only who adds the key has the first read: two threads may ask at once. Linux before
+	 * 6.4 returns 32 bits, not extended to the 64 of the helper's type. */
+	return (int)bpf_map_update_elem(&env_names, &key, &one, BPF_NOEXIST) != -EEXIST;
 }
 
 SEC("uprobe.s")
