@@ -14,9 +14,11 @@ Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 
 # ---- Set-up ---------------------------------------------------------------------------
-PACKAGES := build-essential pkg-config clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libnghttp2-dev \
-	libnl-3-dev libnl-route-3-dev libnl-nf-3-dev libjansson-dev libssl-dev libseccomp-dev \
-	libcap-dev libclang-rt-dev libcriterion-dev runc ca-certificates iproute2 strace python3-jsonschema podman musl
+PACKAGES := build-essential pkg-config clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev \
+	libnghttp2-dev libnl-3-dev libnl-route-3-dev libnl-nf-3-dev libjansson-dev libssl-dev \
+	libseccomp-dev libcap-dev runc ca-certificates iproute2
+# What the tests need beside them.
+TEST_PACKAGES := libcriterion-dev libclang-rt-dev strace python3-jsonschema podman musl
 # What check-vm needs beside them. The kernels are unpacked into build/vm/, never installed.
 VM_PACKAGES := qemu-system-x86 busybox-static kmod xz-utils crun
 VM_KERNELS  := linux-image-amd64 linux-image-6.12-amd64
@@ -73,8 +75,12 @@ help: ## this list
 	@sed -n 's/^\([a-z_.-]*\):.*## \(.*\)/\1|\2/p' Makefile | \
 		while IFS='|' read -r t h; do printf '  make %-24s %s\n' "$$t" "$$h"; done
 
-deps: ## install what building, running and testing need (apt-get, as root)
+deps: ## install what building and running need (apt-get, as root)
 	$(Q)tools/deps $(PACKAGES) $(NODE_PACKAGES)
+
+.PHONY: deps-check
+deps-check: deps
+	$(Q)tools/deps $(TEST_PACKAGES)
 
 all: deps ## build everything into build/
 	$(Q)$(MAKE) --no-print-directory build-all
@@ -85,24 +91,24 @@ build-all: $(BINS) $(B)/stage $(B)/fixtures
 run: all ## judge one package: make run PKG=name@version
 	$(Q)$(B)/qp run $(PKG)
 
-check: all ## every test, as root: units, also under sanitizers, fuzz targets, end to end
+check: deps-check all ## every test, as root: units, also under sanitizers, fuzz targets, end to end
 	$(Q)tests/run $(B)
 
 # A kernel that cannot be had is a skipped test; tests/vm/run says so.
 .PHONY: check-vm
-check-vm: all ## capture and end-to-end tests under Debian's 6.1 and 6.12 in QEMU, as root
+check-vm: deps-check all ## capture and end-to-end tests under Debian's 6.1 and 6.12 in QEMU, as root
 	-$(Q)tools/deps $(VM_PACKAGES)
 	-$(Q)for k in $(VM_KERNELS); do tools/deps --unpack $(B)/vm/kernels $$k; done
 	$(Q)$(MAKE) --no-print-directory build-tests build-probes
 	$(Q)tests/vm/run $(B) $(VM_KERNELS)
 
-check-unit: all ## the unit tests only
+check-unit: deps-check all ## the unit tests only
 	$(Q)tests/run $(B) unit
 
-check-san: all ## the unit tests under ASan and UBSan
+check-san: deps-check all ## the unit tests under ASan and UBSan
 	$(Q)tests/run $(B) san
 
-check-e2e: all ## the end-to-end tests only
+check-e2e: deps-check all ## the end-to-end tests only
 	$(Q)tests/run $(B) e2e
 
 # ---- Programs -------------------------------------------------------------------------
