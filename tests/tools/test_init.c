@@ -266,7 +266,10 @@ Test(init, ends_a_phase_with_its_process_though_a_child_lives_on)
 	open_with(&run, NULL);
 	/* It keeps the data pipe open, too. */
 	cr_expect_eq(run_shell(&run, "setsid sleep 1000 & exit 5"), 5);
-	cr_expect_eq(run_shell(&run, "for p in /proc/[0-9]*; do cat $p/comm; done"), 0);
+	/* It may not have become that program yet. */
+	cr_expect_eq(run_shell(&run, "until grep -qsx sleep /proc/[0-9]*/comm; do :; done; "
+				     "for p in /proc/[0-9]*; do cat $p/comm; done"),
+		     0);
 	cr_expect_not_null(strstr(run.output, "\nsleep\n"), "%s", run.output);
 	run_finish(&run, 0);
 	cr_expect_eq(run.stragglers, 1);
