@@ -176,11 +176,12 @@ static int decoys_fill(struct decoys *decoys, const json_t *values)
 
 int decoys_new(const json_t *values, struct decoys **ret_decoys, struct qp_error *err)
 {
-	_cleanup_decoys_ struct decoys *decoys = calloc(1, sizeof(*decoys));
+	_cleanup_decoys_ struct decoys *decoys = NULL;
 	int r = -ENOMEM;
 
 	if (!json_is_object(values))
 		return qp_error_set(err, -EINVAL, "decoys are an object of labels and values");
+	decoys = calloc(1, sizeof(*decoys));
 	if (decoys) {
 		decoys->exact = automaton_new(false);
 		decoys->name = automaton_new(true);

@@ -111,15 +111,15 @@ static int count_calls(struct collector *collector, uint32_t slot, uint64_t know
 
 int slot_count_calls(struct collector *collector, uint32_t slot, json_t *counters)
 {
-	_cleanup_free_ struct qp_cpu_counters *cpus =
-		calloc(collector->cpu_cnt, sizeof(struct qp_cpu_counters));
+	_cleanup_free_ struct qp_cpu_counters *cpus = NULL;
 	uint64_t known = 0;
 	int rc;
 
-	if (!cpus)
-		return -ENOMEM;
 	if (collector->slots_cnt == 1)
 		return count_calls(collector, slot, UINT64_MAX, counters);
+	cpus = calloc(collector->cpu_cnt, sizeof(struct qp_cpu_counters));
+	if (!cpus)
+		return -ENOMEM;
 	rc = bpf_map__lookup_elem(collector->skel->maps.cpu_counters, &slot, sizeof(slot), cpus,
 				  collector->cpu_cnt * sizeof(struct qp_cpu_counters), 0);
 	for (uint32_t cpu = 0; !rc && cpu < collector->cpu_cnt; cpu++)
