@@ -2,7 +2,7 @@
 /* The trailer's counters: the kernel's and the reader's, brought into balance. */
 #include "collector/capture.h"
 
-#include "base/cleanup.h"
+#include "base/json.h"
 #include "bpf/syscalls.h"
 
 #include "capture.skel.h"
@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-DEFINE_CLEANUP(json, json_t *, json_decref);
 
 static const char *const type_names[QP_TYPES_MAX] = {
 	[QP_EVENT_FORK] = "fork", [QP_EVENT_EXEC] = "exec",   [QP_EVENT_EXIT] = "exit",

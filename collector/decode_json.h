@@ -3,16 +3,10 @@
 #ifndef QP_COLLECTOR_DECODE_JSON_H
 #define QP_COLLECTOR_DECODE_JSON_H
 
-#include "base/cleanup.h"
+#include "base/json.h"
 #include "collector/decode_event.h"
 
 #include <jansson.h>
-
-static inline void cleanup_json(json_t **value)
-{
-	json_decref(*value);
-}
-#define _cleanup_json_ __attribute__((cleanup(cleanup_json)))
 
 /* The escaped spelling as a JSON string; NULL when out of memory. */
 json_t *json_escaped(const void *bytes, size_t len);

@@ -2,7 +2,7 @@
 /* The slots of groups: taken, given to logs, counted, given back. */
 #include "collector/groups.h"
 
-#include "base/cleanup.h"
+#include "base/json.h"
 #include "collector/capture.h"
 
 #include "capture.skel.h"
@@ -16,8 +16,6 @@
 
 /* A drain takes 20 MiB of the smallest records at least. */
 #define SETTLE_DRAINS_MAX 64
-
-DEFINE_CLEANUP(json, json_t *, json_decref);
 
 struct slot *slot_new(uint32_t cpu_cnt)
 {

@@ -2,7 +2,7 @@
 /* The frame of a rule file: schema, sets and rules. Conditions are condition_read.c's. */
 #include "rules/ruleset.h"
 
-#include "base/cleanup.h"
+#include "base/json.h"
 #include "rules/reader.h"
 
 #include <errno.h>
@@ -14,7 +14,6 @@
 #define RULE_TEXT_BYTES_MAX 512
 
 DEFINE_CLEANUP(ruleset, struct ruleset *, ruleset_free);
-DEFINE_CLEANUP(json, json_t *, json_decref);
 
 /* @allowed ends with NULL. */
 static int keys_check(struct reader *reader, const json_t *object, const char *const *allowed)

@@ -4,18 +4,12 @@
 #define QP_TOOLS_DERIVE_H
 
 #include "base/error.h"
+#include "base/json.h"
 #include "rules/base64.h"
 #include "rules/derive.h"
 
 #include <jansson.h>
 #include <stddef.h>
-
-/* Ownership of jansson values. */
-static inline void cleanup_json(json_t **value)
-{
-	json_decref(*value);
-}
-#define _cleanup_json_ __attribute__((cleanup(cleanup_json)))
 
 /* All that one log gives rise to. */
 struct derivation {
