@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Whole runs: what the older path's receipt of the same package says is expected here. */
-#include "tests/collector/events.h"
+#include "tests/collector/events_net.h"
 
 #define NODE "/usr/local/bin/node"
 #define HERE "/work/node_modules/qp-fixture-netbenign"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Logs that nobody's collector writes. None may crash the decoder, none is complete. */
-#include "tests/collector/events.h"
+#include "tests/collector/events_net.h"
 
 #include "collector/log_print.h"
 #include "collector/proctree.h"

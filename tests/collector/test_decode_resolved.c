@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One record in many spellings says one thing; what is no JSON says nothing. */
-#include "tests/collector/events.h"
+#include "tests/collector/events_net.h"
 
 static struct script script;
 static struct script *const s = &script;

@@ -2,6 +2,7 @@
 #include "tests/collector/events.h"
 
 #include <signal.h>
+#include <sys/socket.h>
 
 static struct script script;
 static struct script *const s = &script;

@@ -280,14 +280,16 @@ Test(log, a_record_too_big_is_refused_and_the_log_lives_on)
 	log_reader_free(reader);
 }
 
-/* The descriptor that this process holds open on file, or -1: its number depends on what was inherited. */
+/* The descriptor that this process holds open on file, or -1: its number depends on what was
+ * inherited. */
 static int descriptor_of(const char *file)
 {
 	struct stat want, have;
 
 	cr_assert_eq(stat(file, &want), 0);
 	for (int fd = 0; fd < 1024; fd++)
-		if (fstat(fd, &have) == 0 && have.st_dev == want.st_dev && have.st_ino == want.st_ino)
+		if (fstat(fd, &have) == 0 && have.st_dev == want.st_dev &&
+		    have.st_ino == want.st_ino)
 			return fd;
 	return -1;
 }

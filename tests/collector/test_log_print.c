@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/collector/events.h"
+#include "tests/collector/events_net.h"
 
 #include "collector/log_print.h"
 

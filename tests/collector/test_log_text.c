@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The lines expected are those that strace 6.1 prints with -yy, as far as the log tells. */
-#include "tests/collector/events.h"
+#include "tests/collector/events_net.h"
 
 #include "collector/log_text.h"
 
