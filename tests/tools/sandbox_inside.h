@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the test program does inside a container: with QP_INSIDE set it runs that part and
- * exits, before the test framework begins. Each attempt becomes a line "name errno", 0 for
- * one that succeeded.
+ * What the test program does inside a container: with INSIDE_WORD and the name of a part as its
+ * arguments it runs that part and exits, before the test framework begins. Each attempt becomes a
+ * line "name errno", 0 for one that succeeded.
  */
 #ifndef QP_TESTS_TOOLS_SANDBOX_INSIDE_H
 #define QP_TESTS_TOOLS_SANDBOX_INSIDE_H
+
+#include "tests/tools/sandbox_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -202,7 +204,8 @@ static inline void inside_memory(void)
 	dprintf(STDOUT_FILENO, "memory was not limited\n");
 }
 
-__attribute__((constructor)) static void inside_main(void)
+/* The loader gives a constructor what main gets. */
+__attribute__((constructor)) static void inside_main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
@@ -212,7 +215,7 @@ __attribute__((constructor)) static void inside_main(void)
 		{"places", inside_places}, {"fill", inside_fill},	{"forks", inside_forks},
 		{"memory", inside_memory},
 	};
-	const char *wanted = getenv("QP_INSIDE");
+	const char *wanted = argc == 3 && !strcmp(argv[1], INSIDE_WORD) ? argv[2] : NULL;
 
 	for (size_t i = 0; wanted && i < sizeof(parts) / sizeof(*parts); i++) {
 		if (!strcmp(parts[i].name, wanted)) {

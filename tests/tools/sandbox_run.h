@@ -2,7 +2,7 @@
 /*
  * A container with PID 1 for tests: made, run through its phases, gone again. What must look
  * at it from inside is this very test program, bound into the container and called with
- * QP_INSIDE in its environment.
+ * INSIDE_WORD as its first argument.
  */
 #ifndef QP_TESTS_TOOLS_SANDBOX_RUN_H
 #define QP_TESTS_TOOLS_SANDBOX_RUN_H
@@ -27,6 +27,7 @@
 #define RUN_BINDS_MAX  4
 #define RUN_NONCE      "0123456789abcdef01234567"
 #define INSIDE_PATH    "/opt/check"
+#define INSIDE_WORD    "--inside"
 
 struct run {
 	char task_id[TASK_ID_SIZE];
@@ -221,11 +222,8 @@ static inline int run_shell(struct run *run, const char *script)
 /* Calls this program's inside part @what. */
 static inline int run_inside(struct run *run, const char *what)
 {
-	const char *argv[] = {INSIDE_PATH, NULL};
-	char variable[64];
+	const char *argv[] = {INSIDE_PATH, INSIDE_WORD, what, NULL};
 
-	snprintf(variable, sizeof(variable), "QP_INSIDE=%s", what);
-	cr_assert_eq(control_send_env(run->control, variable), 0);
 	return run_command(run, argv);
 }
 

@@ -185,7 +185,7 @@ Test(init, bounds_the_depth_of_what_it_copies)
 	cr_expect_eq(remove_tree_at(AT_FDCWD, path), 0);
 }
 
-Test(init, runs_a_phase_in_its_folder_with_the_variables_that_were_sent)
+Test(init, runs_a_phase_in_its_folder_with_the_variables_of_pid_1)
 {
 	const char *argv[] = {"sh",  "-c", "pwd; echo \"$A-$B-$HOME-$#-$1-$2\"", "name", "",
 			      "x y", NULL};
@@ -193,10 +193,11 @@ Test(init, runs_a_phase_in_its_folder_with_the_variables_that_were_sent)
 	char wanted[256];
 
 	RUN_NEEDS_ROOT();
-	open_with(&run, NULL);
-	cr_assert_eq(control_send_env(run.control, "A=1"), 0);
-	cr_assert_eq(control_send_env(run.control, "A=2 3"), 0);
-	cr_assert_eq(control_send_env(run.control, "B="), 0);
+	run_prepare(&run);
+	run.envp[2] = "A=2 3";
+	run.envp[3] = "B=";
+	cr_assert_eq(run_create(&run), 0, "%s", run.err.text);
+	run_start(&run);
 	cr_expect_eq(run_command(&run, argv), 0);
 	snprintf(wanted, sizeof(wanted), "QP-PHASE run\n/work\n2 3--%s-2--x y\nQP-RC run 0\n",
 		 run.persona.home);

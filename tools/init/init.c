@@ -48,34 +48,6 @@ static int nonce_set(struct init *init, const struct message *message)
 	return channel_send(ready, NULL, 0);
 }
 
-/* Adds NAME=VALUE, in place of an earlier value of that name. */
-static int env_add(struct init *init, const char *text)
-{
-	const char *equals = strchr(text, '=');
-	size_t name_len;
-	char *copy;
-
-	if (!equals || equals == text)
-		return -EBADMSG;
-	name_len = (size_t)(equals - text) + 1;
-	copy = strdup(text);
-	if (!copy)
-		return -ENOMEM;
-	for (size_t i = 0; i < init->env_cnt; i++) {
-		if (!strncmp(init->env[i], text, name_len)) {
-			free(init->env[i]);
-			init->env[i] = copy;
-			return 0;
-		}
-	}
-	if (init->env_cnt == ENV_CNT_MAX) {
-		free(copy);
-		return -E2BIG;
-	}
-	init->env[init->env_cnt++] = copy;
-	return 0;
-}
-
 static int message_handle(struct init *init)
 {
 	const struct message *message = &init->message;
@@ -84,8 +56,6 @@ static int message_handle(struct init *init)
 
 	if (!strcmp(keyword, "nonce"))
 		return nonce_set(init, message);
-	if (!strcmp(keyword, "env") && message->words_cnt == 2)
-		return env_add(init, message->words[1]);
 	if (!strcmp(keyword, "phase"))
 		return phase_begin(init, message);
 	if (!strcmp(keyword, "finish") && message->words_cnt == 2 &&
@@ -166,15 +136,7 @@ static int init_setup(struct init *init)
 	if (sigprocmask(SIG_SETMASK, &child, NULL) < 0)
 		return -errno;
 	init->signal_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (init->signal_fd < 0)
-		return -errno;
-	for (char **variable = environ; *variable; variable++) {
-		int r = env_add(init, *variable);
-
-		if (r)
-			return r;
-	}
-	return 0;
+	return init->signal_fd < 0 ? -errno : 0;
 }
 
 int main(void)

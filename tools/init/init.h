@@ -17,7 +17,6 @@
 #define MESSAGE_BYTES_MAX  (64 * 1024)
 #define MESSAGE_WORDS_MAX  1024
 #define DATA_BYTES_MAX	   (32 * 1024)
-#define ENV_CNT_MAX	   512
 #define PHASE_NAME_SIZE	   16
 #define FINISH_SECONDS_MAX 3600
 
@@ -40,8 +39,6 @@ struct init {
 	int signal_fd;
 	bool has_nonce, finishing;
 	uint64_t nonce_high, nonce_low; /* 48 bits each */
-	char *env[ENV_CNT_MAX + 1];	/* ends with NULL */
-	size_t env_cnt;
 	struct phase phase;
 	int64_t finish_ms; /* CLOCK_MONOTONIC deadline, once finishing */
 	struct message message;

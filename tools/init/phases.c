@@ -50,8 +50,7 @@ static void heartbeat(const struct init *init, unsigned long edge)
 }
 
 /* In the child: becomes the phase's program. */
-static void __attribute__((noreturn))
-phase_exec(const struct init *init, int data_fd, const char *cwd, char *const *argv)
+static void __attribute__((noreturn)) phase_exec(int data_fd, const char *cwd, char *const *argv)
 {
 	sigset_t none;
 
@@ -68,7 +67,6 @@ phase_exec(const struct init *init, int data_fd, const char *cwd, char *const *a
 		dprintf(STDERR_FILENO, "%s: %m\n", cwd);
 		_exit(EXIT_CANNOT_RUN);
 	}
-	environ = (char **)init->env;
 	execvp(argv[0], argv);
 	dprintf(STDERR_FILENO, "%s: %m\n", argv[0]);
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
@@ -90,7 +88,7 @@ static int phase_spawn(struct init *init, const char *cwd, char *const *argv)
 	if (pid < 0)
 		return -errno;
 	if (!pid)
-		phase_exec(init, theirs, cwd, argv);
+		phase_exec(theirs, cwd, argv);
 	init->phase.pid = pid;
 	return channel_send_number("pid", init->phase.name, (uint64_t)pid);
 }

@@ -86,13 +86,6 @@ int control_send_nonce(int fd, const char *nonce)
 	return words_send(fd, words, NULL);
 }
 
-int control_send_env(int fd, const char *variable)
-{
-	const char *words[] = {"env", variable, NULL};
-
-	return words_send(fd, words, NULL);
-}
-
 int control_send_phase(int fd, const char *name, const char *cwd, const char *const *argv)
 {
 	const char *words[] = {"phase", name, cwd, NULL};

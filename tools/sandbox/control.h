@@ -40,8 +40,7 @@ int control_pair(int *ret_ours, int *ret_theirs);
  * none while a phase runs: what finds no room within five seconds is -ETIMEDOUT. -E2BIG for
  * a message beyond the bounds, -EPIPE when PID 1 is gone, or another -errno.
  */
-int control_send_nonce(int fd, const char *nonce);  /* 24 lowercase hex digits */
-int control_send_env(int fd, const char *variable); /* NAME=VALUE */
+int control_send_nonce(int fd, const char *nonce); /* 24 lowercase hex digits */
 /* @cwd and @argv are NULL for the phases that PID 1 does itself. */
 int control_send_phase(int fd, const char *name, const char *cwd, const char *const *argv);
 int control_send_finish(int fd, unsigned int seconds);
