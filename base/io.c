@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -89,26 +88,31 @@ int write_new_file_at(int dirfd, const char *path, mode_t mode, const void *byte
 	return r;
 }
 
-static int remove_children(int dirfd, const char *path)
+int open_dir_at(int dirfd, const char *path, DIR **ret_dir)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	*ret_dir = fdopendir(fd);
+	if (*ret_dir)
+		return 0;
+	close(fd);
+	return -ENOMEM;
+}
+
+static int remove_children(int parent_fd, const char *path)
 {
 	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *entry;
-	int fd, first = 0;
+	int r, first = open_dir_at(parent_fd, path, &dir);
 
-	fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
+	if (first)
+		return first == -ENOENT ? 0 : first;
 	while ((entry = readdir(dir))) {
-		int r;
-
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		r = remove_tree_at(fd, entry->d_name);
+		r = remove_tree_at(dirfd(dir), entry->d_name);
 		if (r && !first)
 			first = r;
 	}

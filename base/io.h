@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole reads and writes. */
+/* Whole reads, writes and removals. */
 #ifndef QP_BASE_IO_H
 #define QP_BASE_IO_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -25,6 +26,10 @@ int read_file_at(int dirfd, const char *path, size_t max, char **ret_bytes, size
  * removed again.
  */
 int write_new_file_at(int dirfd, const char *path, mode_t mode, const void *bytes, size_t len);
+
+/* Opens the folder @path beneath @dirfd to list it; no link is followed in the last place. 0 with
+ * a stream that the caller closes, or -errno. */
+int open_dir_at(int dirfd, const char *path, DIR **ret_dir);
 
 /* Removes what is at @path beneath @dirfd, folders with all they hold; no link is followed.
  * 0 also when nothing is there; otherwise the first error, after trying the rest. */

@@ -2,6 +2,7 @@
 /* The receipt as a whole: what its members are, and which part builds each. */
 #include "rules/receipt.h"
 
+#include "base/json.h"
 #include "rules/engine.h"
 #include "rules/limitations.h"
 #include "rules/receipt_parts.h"
@@ -220,7 +221,7 @@ int receipt_build(const struct run_facts *facts, const struct ruleset *ruleset,
 		  json_t **ret_receipt, struct qp_error *err)
 {
 	__attribute__((cleanup(verdict_clear))) struct verdict verdict = {0};
-	_cleanup_value_ json_t *receipt = NULL;
+	_cleanup_json_ json_t *receipt = NULL;
 	int r;
 
 	if (!facts->preamble)

@@ -2,6 +2,8 @@
 /* Observations as the receipt has them, and what they say to a prediction. */
 #include "rules/receipt_parts.h"
 
+#include "base/json.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -123,7 +125,7 @@ static json_t *dimension_json(const struct run_facts *facts, const char *name, d
 	const char *work = json_string_value(
 		json_object_get(json_object_get(facts->preamble, "areas"), "work"));
 	json_t *details = json_array(), *ids = json_array();
-	_cleanup_value_ json_t *seen = json_object();
+	_cleanup_json_ json_t *seen = json_object();
 	int r = 0;
 
 	for (size_t i = 0; !r && i < facts->observations.cnt; i++) {

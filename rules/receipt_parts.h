@@ -8,9 +8,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Ownership of jansson values. */
-#define _cleanup_value_ __attribute__((cleanup(json_decrefp)))
-
 /* Sets @key of @object and takes @value over. A NULL value or object sets *r to -ENOMEM. */
 void member_set(json_t *object, const char *key, json_t *value, int *r);
 

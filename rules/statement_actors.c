@@ -2,7 +2,7 @@
 /* Who did what: processes and sides grouped by actor and package, inside the signed claim. */
 #include "rules/statement.h"
 
-#include "base/cleanup.h"
+#include "base/json.h"
 #include "rules/receipt_parts.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ json_t *statement_actors(const struct claim_source *source)
 {
 	size_t cnt;
 	_cleanup_free_ struct member *members = members_find(source->facts, &cnt);
-	_cleanup_value_ json_t *groups = json_array();
+	_cleanup_json_ json_t *groups = json_array();
 	json_t *group = NULL;
 
 	if (!members)

@@ -81,7 +81,7 @@ static int visit(struct session *session, const char *path, int fd, struct qp_er
 	uint32_t levels = levels_below(session, path);
 	_cleanup_dir_ DIR *dir = NULL;
 	const struct dirent *entry;
-	int copy, rc = 0;
+	int rc = 0;
 
 	if (!levels)
 		return 0;
@@ -90,9 +90,8 @@ static int visit(struct session *session, const char *path, int fd, struct qp_er
 	if (rc)
 		return qp_error_set(err, rc, "cannot watch the cgroup /%s: %s", path,
 				    strerror(-rc));
-	copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = copy < 0 ? NULL : fdopendir(copy);
-	if (!dir)
+	/* A group may be gone already. */
+	if (open_dir_at(fd, ".", &dir))
 		return 0;
 	while (!rc && (entry = readdir(dir))) {
 		_cleanup_free_ char *below = NULL;

@@ -3,6 +3,7 @@
 #include "tools/download/tree.h"
 
 #include "base/cleanup.h"
+#include "base/io.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -25,17 +26,12 @@ static bool is_npms_own(const char *name)
 
 static int measure_folder(struct measure *measure, int parent_fd, const char *path, int level)
 {
-	int fd = openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *entry;
+	int opened = open_dir_at(parent_fd, path, &dir);
 
-	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -errno;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
+	if (opened)
+		return opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP ? 0 : opened;
 	if (level > LEVELS_MAX)
 		return -E2BIG;
 	while ((entry = readdir(dir))) {

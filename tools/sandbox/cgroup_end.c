@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <dirent.h>
-
 #define PROCS_BYTES_MAX (4 << 20)
 #define DEPTH_MAX	16
 /* A killed process leaves its groups once the kernel has torn it down. */
@@ -79,26 +77,21 @@ static int groups_each(int parent_fd, const char *name, unsigned int depth, grou
 {
 	_cleanup_dir_ DIR *dir = NULL;
 	struct dirent *entry;
-	int fd, first = 0, r;
+	int first, r;
 
 	if (depth == DEPTH_MAX)
 		return -ELOOP;
-	fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
+	first = open_dir_at(parent_fd, name, &dir);
+	if (first)
+		return first == -ENOENT ? 0 : first;
 	while ((entry = readdir(dir))) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
-		r = groups_each(fd, entry->d_name, depth + 1, func, context);
+		r = groups_each(dirfd(dir), entry->d_name, depth + 1, func, context);
 		if (r && !first)
 			first = r;
 	}
-	r = func(parent_fd, name, fd, context);
+	r = func(parent_fd, name, dirfd(dir), context);
 	return first ? first : r;
 }
 
