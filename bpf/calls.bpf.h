@@ -9,8 +9,7 @@
 
 #define CALL_ARGS 6
 
-#define ROW_BY_PATH 0x01 /* has a path: recorded at its entry too, opens and execs aside */
-#define ROW_FD	    0x02 /* has a descriptor of a file whose path is wanted */
+#define ROW_BY_PATH 0x01 /* QP_ROW_BY_PATH */
 
 struct call_row {
 	u8 kind;
@@ -18,20 +17,14 @@ struct call_row {
 	u8 roles[CALL_ARGS];
 };
 
-#define ANY(role, a, b, c, d, e, f)                                              \
-	(QP_ARG_##a == (role) || QP_ARG_##b == (role) || QP_ARG_##c == (role) || \
-	 QP_ARG_##d == (role) || QP_ARG_##e == (role) || QP_ARG_##f == (role))
-
-#define ROW_FLAGS(kind, a, b, c, d, e, f)                                                        \
-	((ANY(QP_ARG_PATH, a, b, c, d, e, f) && (kind) != QP_KIND_OPEN && (kind) != QP_KIND_EXEC \
-		  ? ROW_BY_PATH                                                                  \
-		  : 0))
-
 static const struct call_row call_rows[QP_CALL_ID_CNT] = {
-#define QP_CALL(name, kind, x86_64, aarch64, i386, a, b, c, d, e, f) \
-	[QP_CALL_ID_##name] = {                                      \
-		QP_KIND_##kind,                                      \
-		ROW_FLAGS(QP_KIND_##kind, a, b, c, d, e, f),         \
+#define QP_CALL(name, kind, x86_64, aarch64, i386, a, b, c, d, e, f)                           \
+	[QP_CALL_ID_##name] = {                                                                \
+		QP_KIND_##kind,                                                                \
+		QP_ROW_BY_PATH(QP_KIND_##kind, QP_ARG_##a, QP_ARG_##b, QP_ARG_##c, QP_ARG_##d, \
+			       QP_ARG_##e, QP_ARG_##f)                                         \
+			? ROW_BY_PATH                                                          \
+			: 0,                                                                   \
 		{QP_ARG_##a, QP_ARG_##b, QP_ARG_##c, QP_ARG_##d, QP_ARG_##e, QP_ARG_##f}},
 #include "bpf/syscalls.def"
 #undef QP_CALL

@@ -55,6 +55,15 @@ enum qp_arg_role {
 	QP_ARG_HOW, /* struct open_how; the next argument is its size */
 };
 
+/*
+ * Of a row: whether its call acts on what a path leads to, so that its entry is recorded
+ * too. An open tells its file itself, and so does an exec.
+ */
+#define QP_ROW_BY_PATH(kind, a, b, c, d, e, f)                                                    \
+	((kind) != QP_KIND_OPEN && (kind) != QP_KIND_EXEC &&                                      \
+	 ((a) == QP_ARG_PATH || (b) == QP_ARG_PATH || (c) == QP_ARG_PATH || (d) == QP_ARG_PATH || \
+	  (e) == QP_ARG_PATH || (f) == QP_ARG_PATH))
+
 enum qp_call_id {
 	QP_CALL_NONE = 0,
 #define QP_CALL(name, ...) QP_CALL_ID_##name,

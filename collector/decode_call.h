@@ -3,8 +3,11 @@
 #ifndef QP_COLLECTOR_DECODE_CALL_H
 #define QP_COLLECTOR_DECODE_CALL_H
 
+#include "bpf/event.h"
 #include "bpf/syscalls.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CALL_ARGS_CNT 6
@@ -12,11 +15,21 @@
 struct call_info {
 	const char *name;
 	uint8_t kind; /* enum qp_call_kind */
+	bool by_path; /* QP_ROW_BY_PATH */
 	uint8_t roles[CALL_ARGS_CNT];
 };
 
 /* NULL for an identifier that the table does not have. */
 const struct call_info *call_info_get(uint32_t call);
+
+/*
+ * The flags of a call of the kind OPEN. @how: the first @how_len bytes of openat2's struct
+ * open_how, NULL where they could not be read, which is taken for the worst.
+ */
+uint64_t call_open_flags(const struct qp_call *call, const void *how, size_t how_len);
+
+/* Whether a call by path acts on what a link in its (first) path's last place leads to. */
+bool call_follows_last(const struct qp_call *call);
 
 /* "EACCES" for 13; NULL for a number without a name. */
 const char *errno_name(int number);

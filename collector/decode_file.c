@@ -2,7 +2,6 @@
 /* Calls that change files: which paths they name, and what follows from them. */
 #include "collector/decode_state.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -17,28 +16,6 @@ static unsigned int path_argument(const struct call_info *info, unsigned int n)
 	return CALL_ARGS_CNT;
 }
 
-/* Whether the call acts on what a link in the path's last place leads to. */
-static bool follows_last(const struct step *step)
-{
-	const uint64_t *args = step->event->call.args;
-
-	switch (step->event->call.call) {
-	case QP_CALL_ID_lchown:
-	case QP_CALL_ID_lsetxattr:
-	case QP_CALL_ID_lremovexattr:
-		return false;
-	case QP_CALL_ID_utimensat:
-	case QP_CALL_ID_fchmodat2:
-		return !(args[3] & AT_SYMLINK_NOFOLLOW);
-	case QP_CALL_ID_fchownat:
-		return !(args[4] & AT_SYMLINK_NOFOLLOW);
-	case QP_CALL_ID_linkat:
-		return args[4] & AT_SYMLINK_FOLLOW;
-	default:
-		return step->info->kind == QP_KIND_META || step->info->kind == QP_KIND_TRUNCATE;
-	}
-}
-
 static int on_one_path(struct decoder *d, const struct step *step, enum observation_kind kind)
 {
 	_cleanup_(place) struct place place = {0};
@@ -48,7 +25,7 @@ static int on_one_path(struct decoder *d, const struct step *step, enum observat
 	if (arg == CALL_ARGS_CNT)
 		r = place_of_field(step->event, 0, &place);
 	else
-		r = place_of_argument(d, step, arg, follows_last(step), &place);
+		r = place_of_argument(d, step, arg, call_follows_last(&step->event->call), &place);
 	if (r < 0)
 		return r;
 	if (step->event->head.type == QP_EVENT_CALL && step->event->call.ret == 0 && place.text) {
@@ -64,7 +41,8 @@ static int on_two_paths(struct decoder *d, const struct step *step, enum observa
 {
 	_cleanup_(place) struct place from = {0}, to = {0};
 	bool took_place = step->event->head.type == QP_EVENT_CALL && step->event->call.ret == 0;
-	int r = place_of_argument(d, step, path_argument(step->info, 0), follows_last(step), &from);
+	int r = place_of_argument(d, step, path_argument(step->info, 0),
+				  call_follows_last(&step->event->call), &from);
 
 	if (r == 0)
 		r = place_of_argument(d, step, path_argument(step->info, 1), false, &to);
@@ -186,19 +164,8 @@ int decode_file_call(struct decoder *d, const struct step *step)
 
 int decode_enter_alone(struct decoder *d, const struct step *step)
 {
-	switch (step->info->kind) {
-	case QP_KIND_REMOVE:
-	case QP_KIND_RENAME:
-	case QP_KIND_LINK:
-	case QP_KIND_SYMLINK:
-	case QP_KIND_MKDIR:
-	case QP_KIND_MKNOD:
-	case QP_KIND_META:
-	case QP_KIND_TRUNCATE:
-		return decode_file_call(d, step);
-	case QP_KIND_TAMPER:
-		return decode_tamper(d, step);
-	default:
+	if (!step->info->by_path)
 		return 0;
-	}
+	return step->info->kind == QP_KIND_TAMPER ? decode_tamper(d, step)
+						  : decode_file_call(d, step);
 }

@@ -15,29 +15,10 @@ struct intent {
 	bool creates;
 };
 
-static uint64_t open_flags(const struct kernel_event *event)
-{
-	const struct event_field *how;
-	uint64_t flags = O_RDWR | O_CREAT; /* what cannot be read is taken for the worst */
-
-	switch (event->call.call) {
-	case QP_CALL_ID_creat:
-		return O_WRONLY | O_CREAT | O_TRUNC;
-	case QP_CALL_ID_open:
-		return event->call.args[1];
-	case QP_CALL_ID_openat2:
-		how = event_field_find(event, QP_FIELD_PAYLOAD, 2);
-		if (how && how->len >= sizeof(flags))
-			memcpy(&flags, how->data, sizeof(flags));
-		return flags;
-	default:
-		return event->call.args[2];
-	}
-}
-
 static struct intent open_intent(const struct kernel_event *event)
 {
-	uint64_t flags = open_flags(event);
+	const struct event_field *how = event_field_find(event, QP_FIELD_PAYLOAD, 2);
+	uint64_t flags = call_open_flags(&event->call, how ? how->data : NULL, how ? how->len : 0);
 	uint64_t mode = flags & O_ACCMODE;
 	struct intent intent = {0};
 

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
-#include "bpf/syscalls.h"
+#include "collector/decode_call.h"
 #include "collector/fields.h"
 
 #include <errno.h>
@@ -16,100 +16,40 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CALL_ARGS 6
 #define PATH_SIZE (2 * QP_PATH_BYTES_MAX + 8) /* a folder, a slash, a string */
-
-struct row {
-	unsigned char kind;
-	unsigned char roles[CALL_ARGS];
-};
-
-static const struct row rows[QP_CALL_ID_CNT] = {
-#define QP_CALL(name, kind, x86_64, aarch64, i386, a, b, c, d, e, f) \
-	[QP_CALL_ID_##name] = {                                      \
-		QP_KIND_##kind,                                      \
-		{QP_ARG_##a, QP_ARG_##b, QP_ARG_##c, QP_ARG_##d, QP_ARG_##e, QP_ARG_##f}},
-#include "bpf/syscalls.def"
-#undef QP_CALL
-};
 
 /* A call whose paths are looked up. */
 struct lookup {
 	const struct qp_event *event;
 	const struct qp_event *enter;
 	const struct qp_call *call;
-	const struct row *row;
+	const struct call_info *info;
 };
 
-/* A failed open that would have changed something. */
-static bool open_was_to_write(const struct lookup *l)
+static uint64_t open_flags(const struct lookup *l)
 {
-	const struct qp_field *how;
-	uint64_t flags;
+	const struct qp_field *how = event_find(l->event, sizeof(*l->call), QP_FIELD_PAYLOAD, 2);
 
-	switch (l->call->call) {
-	case QP_CALL_ID_creat:
-		return true;
-	case QP_CALL_ID_open:
-		flags = l->call->args[1];
-		break;
-	case QP_CALL_ID_openat2:
-		how = event_find(l->event, sizeof(*l->call), QP_FIELD_PAYLOAD, 2);
-		if (!how || how->len < sizeof(flags))
-			return true;
-		memcpy(&flags, how + 1, sizeof(flags));
-		break;
-	default:
-		flags = l->call->args[2];
-		break;
-	}
-	return (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
+	return call_open_flags(l->call, how ? how + 1 : NULL, how ? how->len : 0);
 }
 
+/* What acts by path, and an open that failed and would have changed something. */
 static bool is_wanted(const struct lookup *l)
 {
-	switch (l->row->kind) {
-	case QP_KIND_OPEN:
-		return l->call->ret < 0 && open_was_to_write(l);
-	case QP_KIND_REMOVE:
-	case QP_KIND_RENAME:
-	case QP_KIND_LINK:
-	case QP_KIND_SYMLINK:
-	case QP_KIND_MKDIR:
-	case QP_KIND_MKNOD:
-	case QP_KIND_META:
-	case QP_KIND_TRUNCATE:
-	case QP_KIND_TAMPER:
-		return true;
-	default:
-		return false;
-	}
+	uint64_t flags;
+
+	if (l->info->kind != QP_KIND_OPEN)
+		return l->info->by_path && l->info->kind != QP_KIND_CHDIR;
+	flags = open_flags(l);
+	return l->call->ret < 0 && ((flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC));
 }
 
 /* Whether the call acts on what a symlink in the path's last place leads to. */
 static bool follows(const struct lookup *l)
 {
-	const uint64_t *args = l->call->args;
-
-	switch (l->call->call) {
-	case QP_CALL_ID_lchown:
-	case QP_CALL_ID_lsetxattr:
-	case QP_CALL_ID_lremovexattr:
-		return false;
-	case QP_CALL_ID_open:
-		return !(args[1] & O_NOFOLLOW);
-	case QP_CALL_ID_openat:
-		return !(args[2] & O_NOFOLLOW);
-	case QP_CALL_ID_fchmodat2:
-	case QP_CALL_ID_utimensat:
-		return !(args[3] & AT_SYMLINK_NOFOLLOW);
-	case QP_CALL_ID_fchownat:
-		return !(args[4] & AT_SYMLINK_NOFOLLOW);
-	case QP_CALL_ID_linkat:
-		return args[4] & AT_SYMLINK_FOLLOW;
-	}
-	return l->row->kind == QP_KIND_META || l->row->kind == QP_KIND_TRUNCATE ||
-	       l->row->kind == QP_KIND_OPEN || l->row->kind == QP_KIND_TAMPER;
+	if (l->info->kind == QP_KIND_OPEN)
+		return !(open_flags(l) & O_NOFOLLOW);
+	return call_follows_last(l->call);
 }
 
 /* The names of a path field from the root to the leaf; -errno when they are not all of it. */
@@ -158,7 +98,7 @@ static const struct qp_field *base_of(const struct lookup *l, unsigned int arg)
 	const struct qp_event *from = l->enter ? l->enter : l->event;
 	unsigned int role = QP_ROLE_CWD;
 
-	if (arg && l->row->roles[arg - 1] == QP_ARG_DIRFD &&
+	if (arg && l->info->roles[arg - 1] == QP_ARG_DIRFD &&
 	    (int)l->call->args[arg - 1] != AT_FDCWD)
 		role = arg - 1;
 	return event_find(from, sizeof(*l->call), QP_FIELD_PATH, role);
@@ -281,16 +221,14 @@ void resolve_event(const struct qp_event *event, const struct qp_event *enter, s
 	_cleanup_close_ int root_fd = -1;
 
 	l.call = event_body(event, sizeof(*l.call));
-	if (!l.call || l.call->call >= QP_CALL_ID_CNT)
+	l.info = l.call ? call_info_get(l.call->call) : NULL;
+	if (!l.info || !is_wanted(&l))
 		return;
-	l.row = &rows[l.call->call];
-	if (!is_wanted(&l))
-		return;
-	for (unsigned int arg = 0; arg < CALL_ARGS; arg++) {
+	for (unsigned int arg = 0; arg < CALL_ARGS_CNT; arg++) {
 		_cleanup_free_ char *path = NULL;
 		int exists = 0, rc;
 
-		if (l.row->roles[arg] != QP_ARG_PATH || !l.call->args[arg])
+		if (l.info->roles[arg] != QP_ARG_PATH || !l.call->args[arg])
 			continue;
 		if (root_fd < 0)
 			root_fd = roots_open(roots, event);

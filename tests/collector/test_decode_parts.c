@@ -210,3 +210,48 @@ Test(decode_sequences, a_jump_beyond_the_window_costs_neither_time_nor_count)
 	cr_assert_eq(sequences_missing(sequences), UINT64_MAX - 1 - 3);
 	sequences_free(sequences);
 }
+
+static void assert_follows(enum qp_call_id call, uint8_t arg, uint64_t flags, bool follows)
+{
+	struct qp_call body = {.call = call};
+
+	body.args[arg] = flags;
+	cr_expect_eq(call_follows_last(&body), follows, "%s with %#llx", call_info_get(call)->name,
+		     (unsigned long long)flags);
+}
+
+/* What each call's man page says of a link in the last place; the rest is path_resolution(7). */
+Test(decode_call, a_link_in_the_last_place_is_followed_by_some_calls_only)
+{
+	assert_follows(QP_CALL_ID_unlink, 0, 0, false);
+	assert_follows(QP_CALL_ID_rename, 0, 0, false);
+	assert_follows(QP_CALL_ID_mkdir, 0, 0, false);
+	assert_follows(QP_CALL_ID_link, 0, 0, false);
+	assert_follows(QP_CALL_ID_linkat, 4, 0, false);
+	assert_follows(QP_CALL_ID_linkat, 4, 0x400 /* AT_SYMLINK_FOLLOW */, true);
+	assert_follows(QP_CALL_ID_chmod, 0, 0, true);
+	assert_follows(QP_CALL_ID_truncate64, 0, 0, true);
+	assert_follows(QP_CALL_ID_chown32, 0, 0, true);
+	assert_follows(QP_CALL_ID_lchown, 0, 0, false);
+	assert_follows(QP_CALL_ID_lchown32, 0, 0, false);
+	assert_follows(QP_CALL_ID_lsetxattr, 0, 0, false);
+	assert_follows(QP_CALL_ID_lremovexattr, 0, 0, false);
+	assert_follows(QP_CALL_ID_umount2, 1, 0, true);
+	assert_follows(QP_CALL_ID_umount2, 1, 8 /* UMOUNT_NOFOLLOW */, false);
+}
+
+Test(decode_call, at_symlink_nofollow_is_looked_for_where_each_call_has_it)
+{
+	static const struct {
+		enum qp_call_id call;
+		uint8_t arg;
+	} rows[] = {{QP_CALL_ID_fchmodat2, 3},	 {QP_CALL_ID_fchownat, 4},
+		    {QP_CALL_ID_utimensat, 3},	 {QP_CALL_ID_utimensat_time64, 3},
+		    {QP_CALL_ID_setxattrat, 2},	 {QP_CALL_ID_removexattrat, 2},
+		    {QP_CALL_ID_file_setattr, 4}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_follows(rows[i].call, rows[i].arg, 0, true);
+		assert_follows(rows[i].call, rows[i].arg, 0x100, false);
+	}
+}
