@@ -222,13 +222,15 @@ static int set_http(struct observation *o, const json_t *record)
 					 json_member_text(record, "path"), "payloadBytes", bytes));
 }
 
-/* Names looked up in another protocol: "dot", "doh", "doq"; and QUIC, which is one. */
+/* What is known of it beyond the protocol: names looked up in another one ("dot", "doh", "doq"),
+ * QUIC, calls of a block chain's node, mails, the proxy on the way. */
 int service_set(struct observation *o, const json_t *record)
 {
-	static const char *const members[] = {"service", "quicVersion"};
+	static const char *const members[] = {"service", "quicVersion", "methods", "mails",
+					      "proxy"};
 	int r = 0;
 
-	for (size_t i = 0; i < 2 && r == 0; i++) {
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && r == 0; i++) {
 		json_t *value = json_object_get(record, members[i]);
 
 		if (value)
@@ -247,6 +249,13 @@ int dns_record_set(struct observation *o, const json_t *record)
 		r = observation_set(o, "carries", json_incref(carries));
 	}
 	return r < 0 ? r : decoys_found_set(o, record);
+}
+
+/* Any other one has no part that is data and none that is not: all of it counts. */
+static bool has_data_apart(const char *protocol)
+{
+	return !strcmp(protocol, "http") || !strcmp(protocol, "tls") || !strcmp(protocol, "dns") ||
+	       !strcmp(protocol, "none");
 }
 
 int tcp_record_set(struct observation *o, const json_t *record)
@@ -269,7 +278,7 @@ int tcp_record_set(struct observation *o, const json_t *record)
 		r = text_set(&o->sni, json_member_text(record, "sni"));
 		if (r == 0 && alpn)
 			r = observation_set(o, "alpn", json_incref((json_t *)alpn));
-	} else if (!strcmp(protocol, "unknown")) {
+	} else if (!has_data_apart(protocol)) {
 		if (bytes > 0)
 			o->payload = TRISTATE_TRUE;
 		r = observation_set(o, "bytes", json_integer(bytes));
@@ -304,7 +313,7 @@ static bool carries_payload(const json_t *record)
 {
 	const char *protocol = json_member_text(record, "protocol");
 
-	if (protocol && !strcmp(protocol, "unknown"))
+	if (protocol && !has_data_apart(protocol))
 		return json_member_int(record, "bytesReceived", 0) > 0;
 	return json_member_int(record, "payloadBytes", 0) > 0 ||
 	       json_is_true(json_object_get(record, "chunked"));

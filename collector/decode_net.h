@@ -84,7 +84,8 @@ int decoys_found_set(struct observation *observation, const json_t *record);
 /* The record's data and decoys in the name that was asked for: data is payload. */
 int dns_record_set(struct observation *o, const json_t *record);
 
-/* The record's `service` and `quicVersion`, where it has them. */
+/* What the record knows beyond its protocol, where it does: `service`, `quicVersion`, `methods`,
+ * `mails`, `proxy`. */
 int service_set(struct observation *o, const json_t *record);
 
 /* Calls that a hook announced and that never returned: they are taken to be on their way. */

@@ -2,13 +2,14 @@
 /* The life of TCP connections and the bounds on them. */
 #include "sinkhole/conn_internal.h"
 #include "sinkhole/h2.h"
+#include "sinkhole/talk.h"
 
 #include <string.h>
 #include <sys/socket.h>
 
 #define READS_PER_EVENT 16 /* so that one sender cannot hold up the others */
 
-static uint64_t now_ms(void)
+uint64_t conn_now_ms(void)
 {
 	struct timespec now;
 
@@ -29,6 +30,8 @@ struct conns *conns_new(int epoll_fd, struct resolver *resolver, size_t max)
 	TAILQ_INIT(&conns->idle);
 	TAILQ_INIT(&conns->lingering);
 	TAILQ_INIT(&conns->dead);
+	for (int i = 0; i < CONN_GREET_CLASSES; i++)
+		TAILQ_INIT(&conns->greet[i]);
 	if (conns->sha256)
 		return conns;
 	free(conns);
@@ -53,10 +56,12 @@ static void conn_close(struct conn *conn)
 	decoy_scan_end(&conn->body_scan);
 	EVP_MD_CTX_free(conn->body_hash);
 	conn->body_hash = NULL;
+	rpc_body_free(&conn->rpc);
 	conn->scan_memory = 0;
 	free(conn->buf);
 	conn->buf = NULL;
 	conn->len = conn->cap = 0;
+	conn_greet_forget(conn);
 	TAILQ_REMOVE(&conns->idle, conn, idle_entry);
 	if (conn->lingering)
 		TAILQ_REMOVE(&conns->lingering, conn, linger_entry);
@@ -71,6 +76,8 @@ void conns_bury(struct conns *conns)
 		TAILQ_REMOVE(&conns->dead, conn, idle_entry);
 		free(conn->hello);
 		h2_free(conn->h2);
+		talk_free(conn->talk);
+		talk_free(conn->via);
 		free(conn);
 	}
 }
@@ -133,6 +140,7 @@ static void conn_ready(struct watch *watch)
 		if (conn->recorded && !conn->bytes)
 			conn->t = record_now();
 		conn->bytes += (uint64_t)n;
+		conn_greet_forget(conn);
 		if (conn_search(conn, conns->scratch, (size_t)n))
 			conn_feed(conn, conns->scratch, (size_t)n);
 	}
@@ -166,20 +174,21 @@ int conns_add(struct conns *conns, int fd, const struct endpoint *src, const str
 	steal_fd(&held);
 	conns->cnt++;
 	TAILQ_INSERT_TAIL(&conns->idle, conn, idle_entry);
+	conn_greet_wait(conn);
 	return 0;
 }
 
 int conns_expire(struct conns *conns, uint64_t now)
 {
-	for (;;) {
-		struct conn *conn = TAILQ_FIRST(&conns->lingering);
+	int due = conns_greet(conns, now), lingers;
+	struct conn *conn;
 
-		if (!conn)
-			return -1;
-		if (conn->linger_until_ms > now)
-			return (int)(conn->linger_until_ms - now);
+	while ((conn = TAILQ_FIRST(&conns->lingering)) && conn->linger_until_ms <= now)
 		conn_finish(conn, false);
-	}
+	if (!conn)
+		return due;
+	lingers = (int)(conn->linger_until_ms - now);
+	return due >= 0 && due < lingers ? due : lingers;
 }
 
 /* Brings all buffers back below the bound. The search is long only when memory is short. */
@@ -228,7 +237,8 @@ bool conn_append(struct conn *conn, const char *bytes, size_t len)
 void conn_account(struct conn *conn)
 {
 	size_t held = decoy_scan_memory(&conn->scan) + decoy_scan_memory(&conn->body_scan) +
-		      h2_memory(conn->h2) + (conn->hello ? sizeof(*conn->hello) : 0);
+		      h2_memory(conn->h2) + rpc_body_memory(&conn->rpc) + talk_memory(conn->talk) +
+		      talk_memory(conn->via) + (conn->hello ? sizeof(*conn->hello) : 0);
 
 	conn->conns->memory += held;
 	conn->conns->memory -= conn->scan_memory;
@@ -249,6 +259,7 @@ void conn_body_end(struct conn *conn)
 	memset(&conn->body_scan, 0, sizeof(conn->body_scan));
 	EVP_MD_CTX_free(conn->body_hash);
 	conn->body_hash = NULL;
+	rpc_body_free(&conn->rpc);
 	conn_account(conn);
 }
 
@@ -292,6 +303,6 @@ void conn_linger(struct conn *conn)
 		return;
 	conn->mute = conn->lingering = true;
 	shutdown(conn->watch.fd, SHUT_WR);
-	conn->linger_until_ms = now_ms() + CONN_LINGER_MS;
+	conn->linger_until_ms = conn_now_ms() + CONN_LINGER_MS;
 	TAILQ_INSERT_TAIL(&conn->conns->lingering, conn, linger_entry);
 }

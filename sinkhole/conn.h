@@ -38,8 +38,8 @@ int conns_add(struct conns *conns, int fd, const struct endpoint *src, const str
 /* Records and closes the connection that was silent longest; false when there is none. */
 bool conns_drop_idlest(struct conns *conns);
 
-/* Closes what has lingered long enough. @now_ms is CLOCK_MONOTONIC. Returns the
- * milliseconds until the next one is due, -1 for none. */
+/* Closes what has lingered long enough, greets who has been silent long enough. @now_ms is
+ * CLOCK_MONOTONIC. Returns the milliseconds until the next one is due, -1 for none. */
 int conns_expire(struct conns *conns, uint64_t now_ms);
 
 /* Frees connections that ended; call it when no event of an epoll_wait is left. */

@@ -5,6 +5,7 @@
 
 #include "sinkhole/conn.h"
 #include "sinkhole/http.h"
+#include "sinkhole/rpc_body.h"
 #include "sinkhole/tls.h"
 #include "sinkhole/watch.h"
 
@@ -22,11 +23,17 @@ enum conn_state {
 	CONN_TLS,	  /* buf: the records so far */
 	CONN_TLS_REFUSED,
 	CONN_DNS,  /* buf: the messages that are not whole */
+	CONN_TELL, /* none of these; buf: what does not tell yet what it is */
+	CONN_TALK, /* talk has it all; buf: the first bytes */
 	CONN_RAW,  /* buf: the first bytes */
 	CONN_OVER, /* answered for the last time; buf: the first bytes of what still comes */
 };
 
 struct h2;
+struct talk;
+
+/* Those who are greeted soon, and those who may still begin with TLS. */
+#define CONN_GREET_CLASSES 2
 
 struct conn {
 	struct watch watch; /* first: what epoll hands back */
@@ -44,14 +51,19 @@ struct conn {
 	struct http_head head;
 	struct http_body body;
 	EVP_MD_CTX *body_hash;	 /* once a body has begun */
+	struct rpc_body rpc;	 /* the body, while it may be a call */
 	uint64_t broken_bytes;	 /* after HTTP broke */
 	struct h2 *h2;		 /* of HTTP/2 */
+	struct talk *talk;	 /* of another protocol; the greeting is out in CONN_SNIFF */
+	struct talk *via;	 /* of the proxy that it went through */
 	struct tls_hello *hello; /* once it was whole */
 	uint64_t after_hello;
 	struct decoy_scan scan, body_scan; /* of all that came; of the body at hand */
 	size_t scan_memory;		   /* of both, of h2 and of hello */
-	uint64_t linger_until_ms;
-	TAILQ_ENTRY(conn) idle_entry, linger_entry;
+	uint64_t linger_until_ms, greet_due_ms;
+	unsigned greet_class;
+	bool greet_waits; /* in conns->greet */
+	TAILQ_ENTRY(conn) idle_entry, linger_entry, greet_entry;
 };
 
 TAILQ_HEAD(conn_queue, conn);
@@ -62,9 +74,10 @@ struct conns {
 	const struct respond *respond; /* NULL: 403 */
 	EVP_MD *sha256;		       /* fetched before files are out of reach */
 	size_t max, cnt;
-	size_t memory;		     /* of all buffers and scans */
-	struct conn_queue idle;	     /* longest silent first */
-	struct conn_queue lingering; /* soonest due first */
+	size_t memory;				     /* of all buffers and scans */
+	struct conn_queue idle;			     /* longest silent first */
+	struct conn_queue lingering;		     /* soonest due first */
+	struct conn_queue greet[CONN_GREET_CLASSES]; /* likewise */
 	struct conn_queue dead;
 	char scratch[CONN_READ_SIZE];
 };
@@ -95,6 +108,27 @@ void conn_linger(struct conn *conn);
 
 /* Writes what is not in a record yet, if anything, and closes. */
 void conn_finish(struct conn *conn, bool early);
+
+uint64_t conn_now_ms(void);
+
+/* Has the silent client greeted where servers speak first; forget: it has spoken, or ended
+ * (conn_talk.c). */
+void conn_greet_wait(struct conn *conn);
+void conn_greet_forget(struct conn *conn);
+
+/* Greets those who are due. Milliseconds until the next one is; -1 for none (conn_talk.c). */
+int conns_greet(struct conns *conns, uint64_t now_ms);
+
+/* The buffer is a first message that may look like DNS: talk is ready for it. *ret_wait: it may
+ * become one (conn_talk.c). */
+bool conn_talk_early(struct conn *conn, bool *ret_wait);
+
+/* CONN_TELL: looks what it is; with @whole no more comes. A step of conn_protocol.c, to which
+ * another may follow (conn_talk.c). */
+bool conn_talk_tell(struct conn *conn, bool whole);
+
+/* CONN_TALK: the bytes just received (conn_talk.c). */
+void conn_talk_feed(struct conn *conn, const char *bytes, size_t len);
 
 /* The bytes just received, wherever they lead (conn_protocol.c). */
 void conn_feed(struct conn *conn, const char *bytes, size_t len);

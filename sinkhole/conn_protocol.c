@@ -70,6 +70,13 @@ static bool go_raw(struct conn *conn)
 	return false;
 }
 
+/* Neither HTTP nor DNS: what else? */
+static bool go_tell(struct conn *conn)
+{
+	conn->state = CONN_TELL;
+	return true;
+}
+
 static bool http_broken(struct conn *conn, const char *why, size_t head_len)
 {
 	conn_malformed(conn, "http", why);
@@ -91,6 +98,7 @@ static void on_body_data(void *context, const char *bytes, size_t len)
 	}
 	if (conn->body_hash)
 		EVP_DigestUpdate(conn->body_hash, bytes, len);
+	rpc_body_feed(&conn->rpc, bytes, len);
 	decoy_scan_feed(&conn->body_scan, conn->conns->resolver->decoys, bytes, len, true);
 	conn_account(conn);
 }
@@ -103,7 +111,8 @@ static void http_answer(struct conn *conn)
 	http_reply(conn,
 		   respond_find(conn->conns->respond, span_text(conn, conn->head.method, method),
 				span_text(conn, conn->head.host, host),
-				span_text(conn, conn->head.target, path)),
+				span_text(conn, conn->head.target, path),
+				rpc_body_answer(&conn->rpc)),
 		   keep);
 	conn_record(conn, conn->len - conn->head.length, false);
 	conn_body_end(conn);
@@ -136,7 +145,7 @@ static bool http_head_step(struct conn *conn)
 	enum http_result result = http_head_scan(&conn->head, conn->buf, conn->len);
 
 	if (result == HTTP_NOT)
-		return go_raw(conn);
+		return go_tell(conn);
 	if (result == HTTP_BAD)
 		return http_broken(conn, conn->head.why, conn->head.line_start);
 	if (result != HTTP_DONE)
@@ -199,7 +208,7 @@ static bool dns_bad(struct conn *conn, const char *why)
 {
 	if (dns_was_meant(conn))
 		conn_malformed(conn, "dns", why);
-	return go_raw(conn);
+	return go_tell(conn);
 }
 
 static bool dns_step(struct conn *conn)
@@ -243,6 +252,7 @@ static bool go_h2(struct conn *conn)
 static bool sniff_step(struct conn *conn)
 {
 	const uint8_t *bytes = (const uint8_t *)conn->buf;
+	bool wait = false;
 
 	if (!conn->len)
 		return false;
@@ -253,7 +263,11 @@ static bool sniff_step(struct conn *conn)
 		conn->state = conn->len < 3 ? CONN_SNIFF : CONN_TLS;
 		return conn->len >= 3;
 	}
-	if (!conn->recorded && dns_may_follow(conn)) {
+	if (!conn->recorded && conn->dst.port != DNS_PORT && conn_talk_early(conn, &wait))
+		return go_tell(conn);
+	if (wait)
+		return false;
+	if (!conn->recorded && !conn->talk && dns_may_follow(conn)) {
 		/* dns_step says once the message is whole whether it was one. */
 		if (conn->len >= 8)
 			conn->state = CONN_DNS;
@@ -276,6 +290,8 @@ static bool step(struct conn *conn)
 		return tls_step(conn);
 	case CONN_DNS:
 		return dns_step(conn);
+	case CONN_TELL:
+		return conn_talk_tell(conn, false);
 	default:
 		return false;
 	}
@@ -295,11 +311,14 @@ void conn_feed(struct conn *conn, const char *bytes, size_t len)
 	case CONN_H2:
 		h2_feed(conn, bytes, len);
 		return;
+	case CONN_TALK:
 	case CONN_RAW:
 	case CONN_OVER:
 		room = conn->len < RECORD_FIRST_BYTES ? RECORD_FIRST_BYTES - conn->len : 0;
-		if (room)
-			conn_append(conn, bytes, len < room ? len : room);
+		if (room && !conn_append(conn, bytes, len < room ? len : room))
+			return;
+		if (conn->state == CONN_TALK)
+			conn_talk_feed(conn, bytes, len);
 		return;
 	default:
 		break;
@@ -323,6 +342,11 @@ void conn_ended(struct conn *conn)
 	case CONN_HTTP_HEAD:
 		if (conn->head.has_line)
 			conn_malformed(conn, "http", "the connection ends within a head");
+		else
+			conn_talk_tell(conn, true);
+		break;
+	case CONN_TELL:
+		conn_talk_tell(conn, true);
 		break;
 	case CONN_TLS:
 		conn_malformed(conn, "tls", "the connection ends within the ClientHello");

@@ -3,6 +3,9 @@
 #include "sinkhole/conn_internal.h"
 #include "sinkhole/hidden_dns.h"
 #include "sinkhole/ja4.h"
+#include "sinkhole/talk.h"
+
+#include <string.h>
 
 #define RECORD_VERSIONS_MAX 16
 
@@ -52,6 +55,7 @@ static void http_members(struct record *record, const struct conn *conn)
 		headers_member(record, conn);
 	record_hash(record, "bodySha256", conn->body_hash);
 	service_member(record, hidden_dns_http(head, conn->buf));
+	rpc_body_members(&conn->rpc, record);
 }
 
 /* The versions that the client offers, in its order. */
@@ -105,6 +109,8 @@ static const char *protocol_of(const struct conn *conn)
 		return "http";
 	case CONN_TLS_REFUSED:
 		return "tls";
+	case CONN_TALK:
+		return talk_name(conn->talk);
 	case CONN_DNS:
 		/* A message that was cut short is no DNS. */
 		if (conn->len)
@@ -142,6 +148,20 @@ void record_tcp_none(struct resolver *resolver, const struct timespec *t,
 	record_write(resolver->log, &record);
 }
 
+/* What was said in another protocol, and to the proxy on the way. */
+static void talks_member(struct record *record, const struct conn *conn)
+{
+	struct record proxy = {};
+
+	if (conn->talk)
+		talk_members(conn->talk, record);
+	if (!conn->via)
+		return;
+	proxy.object = json_pack("{s:s}", "protocol", talk_name(conn->via));
+	talk_members(conn->via, &proxy);
+	record_set(record, "proxy", proxy.object);
+}
+
 /* What was found in the connection's bytes, and in names in which a value may be split. */
 static void decoy_members(struct record *record, struct conn *conn, const char *protocol)
 {
@@ -150,10 +170,10 @@ static void decoy_members(struct record *record, struct conn *conn, const char *
 
 	hits.labels |= conn->body_scan.hits.labels;
 	hits.ways |= conn->body_scan.hits.ways;
-	if (protocol[0] == 't')
+	if (!strcmp(protocol, "tls"))
 		decoys_search_name(decoys, (const char *)conn->hello->sni, conn->hello->sni_len,
 				   &hits);
-	if (protocol[0] == 'h' && conn->head.has_host)
+	if (!strcmp(protocol, "http") && conn->head.has_host)
 		decoys_search_name(decoys, conn->buf + conn->head.host.offset, conn->head.host.len,
 				   &hits);
 	record_decoys(record, decoys, &hits, conn->scan.unsearched || conn->body_scan.unsearched);
@@ -168,15 +188,16 @@ void conn_record(struct conn *conn, size_t leftover, bool early)
 	struct record record = tcp_begin(resolver, &conn->t, &conn->src, &conn->dst, protocol,
 					 conn->bytes - leftover);
 
-	if (protocol[0] == 'h') {
+	if (!strcmp(protocol, "http")) {
 		http_members(&record, conn);
-	} else if (protocol[0] == 't') {
+	} else if (!strcmp(protocol, "tls")) {
 		tls_members(&record, conn);
-	} else if (protocol[0] == 'u') {
+	} else if (conn->state == CONN_TALK || !strcmp(protocol, "unknown")) {
 		size_t shown = conn->len < RECORD_FIRST_BYTES ? conn->len : RECORD_FIRST_BYTES;
 
 		record_bytes(&record, "firstBytes", shown ? conn->buf : "", shown);
 	}
+	talks_member(&record, conn);
 	decoy_members(&record, conn, protocol);
 	if (early)
 		record_set(&record, "early", json_true());

@@ -23,7 +23,7 @@ bool h2_looks_like(const char *bytes, size_t len)
 static size_t stream_bytes(const struct h2_stream *stream)
 {
 	return STREAM_BYTES + 2 * stream->header_bytes + decoy_scan_memory(&stream->scan) +
-	       decoy_scan_memory(&stream->body_scan);
+	       decoy_scan_memory(&stream->body_scan) + rpc_body_memory(&stream->rpc);
 }
 
 size_t h2_memory(const struct h2 *h2)
@@ -44,6 +44,7 @@ static void stream_free(struct h2_stream *stream)
 	decoy_scan_end(&stream->scan);
 	decoy_scan_end(&stream->body_scan);
 	EVP_MD_CTX_free(stream->hash);
+	rpc_body_free(&stream->rpc);
 	json_decref(stream->names);
 	free(stream->method);
 	free(stream->host);
@@ -137,6 +138,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
 	}
 	if (stream->hash)
 		EVP_DigestUpdate(stream->hash, bytes, len);
+	rpc_body_feed(&stream->rpc, (const char *)bytes, len);
 	decoy_scan_feed(&stream->body_scan, conn->conns->resolver->decoys, bytes, len, true);
 	return 0;
 }
@@ -158,6 +160,7 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 		stream->payload += frame->data.padlen;
 	stream->headers_over = true;
 	if (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) {
+		h2_choose(h2, stream);
 		if (!stream->recorded)
 			h2_stream_record(stream, false);
 		h2_answer(h2, frame->hd.stream_id, stream);

@@ -29,10 +29,15 @@ static nghttp2_nv field(const char *name, const char *value)
 	return (nghttp2_nv){(uint8_t *)name, (uint8_t *)value, strlen(name), strlen(value), 0};
 }
 
+void h2_choose(struct h2 *h2, struct h2_stream *stream)
+{
+	stream->response = respond_find(h2->conn->conns->respond, stream->method, stream->host,
+					stream->path, rpc_body_answer(&stream->rpc));
+}
+
 void h2_answer(struct h2 *h2, int32_t id, struct h2_stream *stream)
 {
-	const struct response *response =
-		respond_find(h2->conn->conns->respond, stream->method, stream->host, stream->path);
+	const struct response *response = stream->response;
 	char status[16], date[64], length[24], *names[RESPOND_HEADERS_MAX] = {};
 	nghttp2_data_provider body = {{.ptr = stream}, body_read};
 	nghttp2_nv fields[RESPONSE_FIELDS];
@@ -42,7 +47,6 @@ void h2_answer(struct h2 *h2, int32_t id, struct h2_stream *stream)
 	struct tm parts;
 	size_t cnt = 0;
 
-	stream->response = response;
 	strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &parts));
 	snprintf(status, sizeof(status), "%u", response->status);
 	snprintf(length, sizeof(length), "%zu", response->body_len);

@@ -18,6 +18,7 @@ struct h2_stream {
 	bool headers_over, expects, recorded;
 	EVP_MD_CTX *hash;
 	struct decoy_scan scan, body_scan;
+	struct rpc_body rpc; /* the body, while it may be a call */
 	const struct response *response;
 	size_t sent; /* of its body */
 	TAILQ_ENTRY(h2_stream) entry;
@@ -34,7 +35,10 @@ struct h2 {
 	bool client_ends; /* it said GOAWAY */
 };
 
-/* Answers a request whose end was read, from the table (h2_answer.c). */
+/* Chooses the answer to a request whose end was read, from the table (h2_answer.c). */
+void h2_choose(struct h2 *h2, struct h2_stream *stream);
+
+/* Gives it (h2_answer.c). */
 void h2_answer(struct h2 *h2, int32_t id, struct h2_stream *stream);
 
 /* 100 Continue (h2_answer.c). */

@@ -39,6 +39,7 @@ void h2_stream_record(struct h2_stream *stream, bool early)
 	record_hash(&record, "bodySha256", stream->hash);
 	if (service)
 		record_text(&record, "service", service);
+	rpc_body_members(&stream->rpc, &record);
 	hits.labels |= stream->body_scan.hits.labels | conn->scan.hits.labels;
 	hits.ways |= stream->body_scan.hits.ways | conn->scan.hits.ways;
 	if (stream->host)

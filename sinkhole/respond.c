@@ -212,7 +212,8 @@ static bool fits(const char *pattern, const char *text, int flags)
 }
 
 const struct response *respond_find(const struct respond *respond, const char *method,
-				    const char *host, const char *path)
+				    const char *host, const char *path,
+				    const struct response *otherwise)
 {
 	for (size_t i = 0; respond && i < respond->cnt; i++) {
 		const struct row *row = &respond->rows[i];
@@ -221,7 +222,7 @@ const struct response *respond_find(const struct respond *respond, const char *m
 		    fits(row->host, host, FNM_CASEFOLD) && fits(row->path, path, 0))
 			return &row->response;
 	}
-	return &forbidden;
+	return otherwise ? otherwise : &forbidden;
 }
 
 const struct response *respond_bad_request(void)

@@ -39,10 +39,11 @@ void respond_free(struct respond *respond);
 DEFINE_CLEANUP(respond, struct respond *, respond_free);
 #define _cleanup_respond_ _cleanup_(respond)
 
-/* The first row that fits, else 403. NULL for what the request does not have. It lives as
- * long as the table; a NULL @respond is an empty one. */
+/* The first row that fits, else @otherwise, else 403. NULL for what the request does not have. A
+ * row lives as long as the table; a NULL @respond is an empty one. */
 const struct response *respond_find(const struct respond *respond, const char *method,
-				    const char *host, const char *path);
+				    const char *host, const char *path,
+				    const struct response *otherwise);
 
 /* The answer to what is no HTTP. */
 const struct response *respond_bad_request(void);

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "sinkhole/hidden_dns.h"
 #include "sinkhole/listen.h"
+#include "sinkhole/talk.h"
 
 #include <netinet/in.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static void plain_record(struct udp *udp, const struct dns_exchange *exchange,
 	size_t shown = len < RECORD_FIRST_BYTES ? len : RECORD_FIRST_BYTES;
 	struct decoy_hits hits = {};
 	uint32_t version;
+	const char *protocol = talk_tell_datagram(payload, len, exchange->dst.port);
 	bool searched;
 
 	record_flow(&record, &exchange->src, &exchange->dst);
@@ -40,6 +42,8 @@ static void plain_record(struct udp *udp, const struct dns_exchange *exchange,
 		record_number(&record, "quicVersion", version);
 		if (hidden_dns_quic(&exchange->dst))
 			record_text(&record, "service", hidden_dns_quic(&exchange->dst));
+	} else if (protocol) {
+		record_text(&record, "protocol", protocol);
 	}
 	searched = decoys_search(udp->resolver->decoys, payload, len, &hits);
 	record_decoys(&record, udp->resolver->decoys, &hits,

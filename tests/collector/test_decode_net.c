@@ -153,6 +153,27 @@ Test(decode_net, a_body_and_raw_bytes_are_payload_and_a_handshake_is_none)
 	assert_marker(true, "[]");
 }
 
+Test(decode_net, bytes_of_a_protocol_that_has_a_name_are_payload_too)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 25, 1, 0);
+	ev_connect(s, 10, SOCK_STREAM, 4001, "203.0.113.7", 22, 2, 0);
+	add_sinkhole("tcp", 4000, "203.0.113.7", 25,
+		     json_pack("{s:s, s:i, s:[{s:s, s:i}]}", "protocol", "smtp", "bytesReceived",
+			       200, "mails", "from", "a", "bytes", 7));
+	add_sinkhole("tcp", 4001, "203.0.113.7", 22,
+		     json_pack("{s:s, s:i, s:{s:s}}", "protocol", "ssh", "bytesReceived", 11,
+			       "proxy", "protocol", "socks5"));
+	exec_ends(s, 2, &facts);
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 0)->payload, TRISTATE_TRUE);
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_TCP, 0)->proto, "smtp");
+	assert_json(extra(nth(&facts, OBSERVATION_NET_TCP, 0), "mails"),
+		    "[{'from': 'a', 'bytes': 7}]");
+	assert_json(extra(nth(&facts, OBSERVATION_NET_TCP, 0), "bytes"), "200");
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->payload, TRISTATE_TRUE);
+	assert_json(extra(nth(&facts, OBSERVATION_NET_TCP, 1), "proxy"), "{'protocol': 'socks5'}");
+	assert_marker(true, "[]");
+}
+
 Test(decode_net, each_request_of_a_connection_is_told_of)
 {
 	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 80, 1, 0);

@@ -161,7 +161,7 @@ Test(conn, records_silence_and_unknown_protocols)
 	cr_assert_eq(json_array_size(records), 3);
 	expect_record(records, 0, "{\"protocol\": \"none\", \"bytesReceived\": 0}");
 	expect_record(records, 1,
-		      "{\"protocol\": \"unknown\", \"bytesReceived\": 11,"
+		      "{\"protocol\": \"ssh\", \"bytesReceived\": 11,"
 		      " \"firstBytes\": \"SSH-2.0-x\\\\x0d\\\\x0a\"}");
 	snprintf(expected, sizeof(expected),
 		 "{\"protocol\": \"unknown\", \"bytesReceived\": 5000, \"firstBytes\": \"%s\"}",

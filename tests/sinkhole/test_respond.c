@@ -37,12 +37,12 @@ Test(respond, the_first_row_that_fits_answers)
 			 " {\"method\": \"POST\", \"status\": 201}, {\"host\": \"b.example\", "
 			 "\"status\": 404}]");
 
-	cr_expect_eq(respond_find(respond, "GET", "x.A.example", "/v1/y")->status, 200);
-	cr_expect_eq(respond_find(respond, "GET", "x.a.example", "/v2/y")->status, 403);
-	cr_expect_eq(respond_find(respond, "POST", "b.example", "/")->status, 201);
-	cr_expect_eq(respond_find(respond, "GET", "b.example", "/")->status, 404);
-	cr_expect_eq(respond_find(respond, "GET", NULL, NULL)->status, 403);
-	cr_expect_eq(respond_find(NULL, "GET", "b.example", "/")->status, 403);
+	cr_expect_eq(respond_find(respond, "GET", "x.A.example", "/v1/y", NULL)->status, 200);
+	cr_expect_eq(respond_find(respond, "GET", "x.a.example", "/v2/y", NULL)->status, 403);
+	cr_expect_eq(respond_find(respond, "POST", "b.example", "/", NULL)->status, 201);
+	cr_expect_eq(respond_find(respond, "GET", "b.example", "/", NULL)->status, 404);
+	cr_expect_eq(respond_find(respond, "GET", NULL, NULL, NULL)->status, 403);
+	cr_expect_eq(respond_find(NULL, "GET", "b.example", "/", NULL)->status, 403);
 }
 
 Test(respond, a_table_that_is_wrong_is_refused_with_the_row)

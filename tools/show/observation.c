@@ -69,6 +69,24 @@ static void describe_path(FILE *out, const json_t *observation)
 	}
 }
 
+/* What went over the connection, and what it went through. */
+static void describe_carried(FILE *out, const json_t *observation)
+{
+	const json_t *proxy = json_object_get(observation, "proxy");
+	size_t mails = json_array_size(json_object_get(observation, "mails"));
+
+	if (*member_text(observation, "service")) {
+		fputs(", ", out);
+		member_print(out, observation, "service");
+	}
+	if (mails)
+		fprintf(out, ", %zu mail%s", mails, mails == 1 ? "" : "s");
+	if (proxy) {
+		fputs(", through ", out);
+		member_print(out, proxy, "protocol");
+	}
+}
+
 static void describe_net(FILE *out, const json_t *observation)
 {
 	const json_t *http = json_object_get(observation, "http");
@@ -92,6 +110,7 @@ static void describe_net(FILE *out, const json_t *observation)
 		fputs(", ", out);
 		member_print(out, observation, "proto");
 	}
+	describe_carried(out, observation);
 	if (json_is_true(json_object_get(observation, "payload")) && !http)
 		fputs(", data sent", out);
 }
