@@ -12,7 +12,11 @@
 #include <netlink/route/link/veth.h>
 #include <string.h>
 
-#define LOOPBACK_INDEX	 1
+#define LOOPBACK_INDEX 1
+/* Answers come from addresses that nobody was given. To ask for the sandbox's neighbour entry
+ * a kernel then uses a link-local address, and does not ask at all without one (ndisc_send_ns
+ * in net/ipv6/ndisc.c). */
+#define LINK_LOCAL	 "fe80::1/64"
 #define SYSCTL_PATH_SIZE (IFNAMSIZ + 64)
 
 DEFINE_CLEANUP(rtnl_link, struct rtnl_link *, rtnl_link_put);
@@ -195,6 +199,8 @@ static int own_side(struct nl_sock *sock, const struct link_config *config, stru
 	if (r < 0 || !config->address6)
 		return r;
 	r = address_add(sock, AF_INET6, ifindex, config->gateway6, err);
+	if (r == 0)
+		r = address_add(sock, AF_INET6, ifindex, LINK_LOCAL, err);
 	if (r == 0)
 		r = route_all_local(sock, AF_INET6, LINK_SINKHOLE_NAME, ifindex, err);
 	return r;

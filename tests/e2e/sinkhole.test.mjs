@@ -177,6 +177,20 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
     assert.equal(records[2].firstBytes, "x".repeat(256));
   });
 
+  test("finds the sandbox again when its neighbour entry is gone", async () => {
+    const { records } = await sinkhole([], async (box) => {
+      for (const port of [1001, 1002]) {
+        await box.run(`
+          import net from "node:net";
+          const socket = net.connect(${port}, "2001:db8:1::7");
+          await new Promise((done, failed) => socket.on("connect", done).on("error", failed));
+          socket.end();`);
+        execFileSync("nsenter", ["-t", `${box.child.pid}`, "-n", "ip", "-6", "neigh", "flush", "dev", "eth0"]);
+      }
+    });
+    assert.deepEqual(records.map((r) => r.dstPort), [1001, 1002]);
+  });
+
   test("reads the server name and protocols of TLS and refuses", async () => {
     let told;
     const { records } = await sinkhole([], async (box) => {
