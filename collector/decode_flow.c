@@ -183,7 +183,8 @@ static int udp_observe(struct decoder *d, const struct flow *flow)
 	int r;
 
 	json_array_foreach (flow->records, i, record) {
-		if (!strcmp(record_type(record), "dns"))
+		/* What is said of a malformed one is said beside its own record. */
+		if (strcmp(record_type(record), "udp") != 0)
 			continue;
 		other = true;
 		first = first ? first : record;
@@ -201,9 +202,9 @@ static int udp_observe(struct decoder *d, const struct flow *flow)
 			    json_integer(other ? bytes : (json_int_t)flow->sent_bytes)) < 0)
 		r = -ENOMEM;
 	json_array_foreach (flow->records, i, record) {
-		if (r == 0 && strcmp(record_type(record), "dns") != 0)
+		if (r == 0 && !strcmp(record_type(record), "udp"))
 			r = service_set(&o, record);
-		if (r == 0 && strcmp(record_type(record), "dns") != 0)
+		if (r == 0 && !strcmp(record_type(record), "udp"))
 			r = decoys_found_set(&o, record);
 	}
 	return flow_finish(d, flow, &o, r);

@@ -183,17 +183,18 @@ static bool tls_step(struct conn *conn)
 }
 
 /* Whether the first bytes may be a DNS message of their length. Beyond port 53 only
- * lengths are believed that no text begins with. */
+ * queries are believed, of lengths that no text begins with. */
 static bool dns_may_follow(const struct conn *conn)
 {
 	const uint8_t *b = (const uint8_t *)conn->buf;
+	bool elsewhere = conn->dst.port != DNS_PORT;
 	size_t len = conn->len;
 
-	if (len >= 1 && b[0] > DNS_FIRST_BYTE_MAX && conn->dst.port != DNS_PORT)
+	if (elsewhere && len >= 1 && b[0] > DNS_FIRST_BYTE_MAX)
 		return false;
 	if (len >= 2 && (b[0] << 8 | b[1]) < DNS_QUERY_MIN)
 		return false;
-	if (len >= 5 && b[4] & 0xf8)
+	if (elsewhere && len >= 5 && b[4] & 0xf8)
 		return false;
 	return len < 8 || (b[6] == 0 && b[7] != 0 && b[7] <= DNS_QUESTIONS_MAX);
 }
@@ -204,10 +205,16 @@ static bool dns_was_meant(const struct conn *conn)
 	return conn->dst.port == DNS_PORT || conn->bytes > conn->len;
 }
 
-static bool dns_bad(struct conn *conn, const char *why)
+static bool dns_bad(struct conn *conn, size_t len, const char *why)
 {
-	if (dns_was_meant(conn))
-		conn_malformed(conn, "dns", why);
+	uint8_t reply[DNS_PREFIX + DNS_HEADER_SIZE] = {0, DNS_HEADER_SIZE};
+	const uint8_t *message = (const uint8_t *)conn->buf + DNS_PREFIX;
+
+	if (!dns_was_meant(conn))
+		return go_tell(conn);
+	conn_malformed(conn, "dns", why);
+	if (dns_refusal_build(message, len, reply + DNS_PREFIX))
+		conn_send(conn, reply, sizeof(reply));
 	return go_tell(conn);
 }
 
@@ -226,7 +233,7 @@ static bool dns_step(struct conn *conn)
 	if (conn->len - DNS_PREFIX < len)
 		return false;
 	if (dns_query_parse(bytes + DNS_PREFIX, len, &query, &why) < 0)
-		return dns_bad(conn, why);
+		return dns_bad(conn, len, why);
 	conn->state = CONN_DNS;
 	exchange.t = record_now();
 	n = resolver_answer(conn->conns->resolver, &exchange, bytes + DNS_PREFIX, len, &query,

@@ -31,7 +31,8 @@ static int broken(struct reader *in, const char *why)
 bool dns_looks_like_query(const uint8_t *bytes, size_t len)
 {
 	return len >= DNS_QUERY_MIN && (be16(bytes + 2) & (FLAG_QR | OPCODE_MASK)) == 0 &&
-	       be16(bytes + 4) != 0;
+	       be16(bytes + 4) != 0 && be16(bytes + 4) <= DNS_QUESTIONS_MAX &&
+	       be16(bytes + 6) == 0 && be16(bytes + 8) == 0;
 }
 
 /* Appends one label to @text at @used; the caller made sure that it fits. */
@@ -152,6 +153,7 @@ static int additional_parse(struct reader *in, struct dns_query *query)
 	query->has_opt = true;
 	query->opt_payload = be16(fixed + 2);
 	query->opt_version = fixed[5];
+	query->opt_flags = be16(fixed + 6);
 	return 0;
 }
 
@@ -205,6 +207,7 @@ int dns_query_parse(const uint8_t *bytes, size_t len, struct dns_query *ret_quer
 	ret_query->has_opt = false;
 	ret_query->opt_version = 0;
 	ret_query->opt_payload = 0;
+	ret_query->opt_flags = 0;
 	r = header_parse(&in, ret_query);
 	if (r == 0)
 		r = body_parse(&in, ret_query);

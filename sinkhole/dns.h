@@ -46,10 +46,11 @@ struct dns_query {
 	bool has_opt;
 	uint8_t opt_version;
 	uint16_t opt_payload; /* the UDP size that the client takes */
+	uint16_t opt_flags;
 };
 
-/* Whether @bytes begin as a query does: long enough, no response, opcode QUERY, at least
- * one question. */
+/* Whether @bytes begin as a query does: long enough, no response, opcode QUERY, 1 to
+ * DNS_QUESTIONS_MAX questions, no answers. */
 bool dns_looks_like_query(const uint8_t *bytes, size_t len);
 
 /*
@@ -82,11 +83,15 @@ enum dns_rcode {
 
 /*
  * Writes the reply to @query, whose bytes were @bytes, into @buf. @size limits the reply:
- * when it does not fit, the reply has no answers and the TC bit. An EDNS version other
- * than 0 is answered BADVERS. Returns the length, 0 if not even a header fits.
+ * when it does not fit, the reply has the questions, as long as they fit, and the TC bit. An EDNS
+ * version other than 0 is answered BADVERS. Returns the length, 0 if not even a header fits.
  */
 size_t dns_reply_build(const uint8_t *bytes, const struct dns_query *query,
 		       const struct dns_answer answers[static DNS_QUESTIONS_MAX],
 		       enum dns_rcode rcode, uint8_t *buf, size_t size);
+
+/* The reply to what dns_query_parse refused: a header that says FORMERR, or NOTIMP for
+ * another opcode. Its length, 0 for what needs none: a response, less than a header. */
+size_t dns_refusal_build(const uint8_t *bytes, size_t len, uint8_t buf[static DNS_HEADER_SIZE]);
 
 #endif

@@ -51,13 +51,15 @@ static void plain_record(struct udp *udp, const struct dns_exchange *exchange,
 	record_write(udp->resolver->log, &record);
 }
 
-/* Records the datagram; true when it was a query, whose reply is then in @buf. */
+/* Records the datagram; true when it has a reply, which is then in @buf. */
 static bool datagram_record(struct udp *udp, const struct dns_exchange *exchange,
 			    const uint8_t *payload, size_t len, size_t bytes, uint8_t *buf,
 			    size_t *size)
 {
+	bool is_dns = exchange->dst.port == DNS_PORT;
 	struct dns_query query;
 	const char *why = "";
+	uint32_t version;
 
 	if (len == bytes && dns_query_parse(payload, len, &query, &why) == 0) {
 		size_t limit =
@@ -67,10 +69,13 @@ static bool datagram_record(struct udp *udp, const struct dns_exchange *exchange
 					limit < *size ? limit : *size);
 		return true;
 	}
-	if (len == bytes && (exchange->dst.port == DNS_PORT || dns_looks_like_query(payload, len)))
+	/* Elsewhere other protocols begin as DNS does, QUIC among them. */
+	if (len == bytes && (is_dns || (dns_looks_like_query(payload, len) &&
+					!quic_looks_like(payload, len, &version))))
 		record_malformed(udp->resolver->log, exchange, "dns", bytes, why);
 	plain_record(udp, exchange, payload, len, bytes);
-	return false;
+	*size = is_dns && len == bytes ? dns_refusal_build(payload, len, buf) : 0;
+	return *size != 0;
 }
 
 void udp_record(struct udp *udp, const struct dns_exchange *exchange, const uint8_t *payload,

@@ -240,8 +240,9 @@ Test(decode_net, a_datagram_is_told_with_its_size_and_a_mere_connect_is_not)
 	ev_connect(s, 10, SOCK_DGRAM, 4001, "198.51.100.9", 53, 2, 0);
 	ev_send(s, 10, QP_CALL_ID_sendmsg, SOCK_DGRAM, 4001, "198.51.100.9", 53, 2, 12, "hello", 5);
 	add_sinkhole("udp", 4001, "198.51.100.9", 53, json_pack("{s:i}", "bytes", 12));
-	add_sinkhole("malformed", 4001, "198.51.100.9", 53,
-		     json_pack("{s:s, s:s}", "proto", "udp", "why", "no DNS message"));
+	add_sinkhole(
+		"malformed", 4001, "198.51.100.9", 53,
+		json_pack("{s:s, s:s, s:i}", "proto", "udp", "why", "no DNS message", "bytes", 12));
 	exec_ends(s, 2, &facts);
 	cr_assert_str_eq(only(&facts, OBSERVATION_NET_UDP)->orig_dest, "198.51.100.9:53");
 	assert_json(extra(only(&facts, OBSERVATION_NET_UDP), "bytes"), "12");

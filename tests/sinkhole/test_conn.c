@@ -254,6 +254,36 @@ Test(conn, answers_dns_on_any_port)
 	}
 }
 
+Test(conn, tells_a_client_that_its_dns_message_is_broken)
+{
+	/* A question that is cut short; an update, which is another opcode. */
+	static const char messages[][21] = {
+		"\0\x11\x12\x34\x01\x00\0\1\0\0\0\0\0\0\4pkgs",
+		"\0\x11\x12\x34\x29\x00\0\1\0\0\0\0\0\0\0\0\6\0\1",
+	};
+	static const char answers[][15] = {"\0\x0c\x12\x34\x81\x81", "\0\x0c\x12\x34\xa9\x84"};
+
+	for (size_t i = 0; i < 2; i++) {
+		char reply[64];
+		struct bench bench;
+		json_t *records;
+
+		bench_open(&bench, 8);
+		bench_connect(&bench, 40000, 53);
+		bench_send(&bench, messages[i], 19, 19);
+		cr_assert_eq(replies(&bench, reply, sizeof(reply)), 14);
+		cr_expect_arr_eq(reply, answers[i], 14);
+		bench_end(&bench);
+		records = bench_read(&bench);
+		cr_assert_eq(json_array_size(records), 2);
+		expect_record(records, 0, "{\"type\": \"malformed\", \"protocol\": \"dns\"}");
+		expect_record(records, 1,
+			      "{\"type\": \"tcp\", \"protocol\": \"unknown\","
+			      " \"bytesReceived\": 19}");
+		bench_close(&bench);
+	}
+}
+
 Test(conn, records_the_longest_silent_early_when_there_are_too_many)
 {
 	struct bench bench;

@@ -149,7 +149,7 @@ Test(dns, spells_hostile_labels_reversibly)
 Test(dns, replies_with_an_address_for_each_question)
 {
 	static const uint8_t expected[] = {
-		0x12, 0x34, 0x85, 0x80, 0,  2,	 0,    2,    0,	  0,   0,   1, /* QR AA RD, RA */
+		0x12, 0x34, 0x81, 0x80, 0,  2,	 0,    2,    0,	  0,   0,   1, /* QR RD, RA */
 		3,    'w',  'w',  'w',	7,  'e', 'x',  'a',  'm', 'p', 'l', 'e', 0, 0, 1, 0,
 		1,    0xc0, 12,	  0,	28, 0,	 1,    0xc0, 12,  0,   1,   0,	 1, 0, 0, 0,
 		60,   0,    4,	  198,	18, 0,	 1,    0xc0, 29,  0,   28,  0,	 1, 0, 0, 0,
@@ -168,13 +168,18 @@ Test(dns, replies_with_an_address_for_each_question)
 				     sizeof(reply)),
 		     sizeof(expected));
 	cr_expect_arr_eq(reply, expected, sizeof(expected));
-	/* One byte less: the TC bit, and the client asks again over TCP. */
-	cr_expect_eq(dns_reply_build(two_questions, &query, answers, DNS_RCODE_NOERROR, reply,
+	/* One byte less: the TC bit, and the client asks again over TCP, once it has seen its
+	 * questions (RFC 2181 section 9: what is cut is the answers). */
+	cr_assert_eq(dns_reply_build(two_questions, &query, answers, DNS_RCODE_NOERROR, reply,
 				     sizeof(reply) - 1),
+		     sizeof(two_questions));
+	cr_expect_arr_eq(reply, "\x12\x34\x83\x80\0\2\0\0\0\0\0\1", DNS_HEADER_SIZE);
+	cr_expect_arr_eq(reply + DNS_HEADER_SIZE, two_questions + DNS_HEADER_SIZE, 23);
+	/* No room even for these. */
+	cr_assert_eq(dns_reply_build(two_questions, &query, answers, DNS_RCODE_NOERROR, reply,
+				     sizeof(two_questions) - 1),
 		     DNS_HEADER_SIZE + 11);
-	cr_expect_eq(reply[2], 0x87);
-	cr_expect_eq(reply[5], 0);
-	cr_expect_eq(reply[7], 0);
+	cr_expect_arr_eq(reply, "\x12\x34\x83\x80\0\0\0\0\0\0\0\1", DNS_HEADER_SIZE);
 }
 
 Test(dns, replies_empty_noerror_without_an_answer)
@@ -214,8 +219,57 @@ Test(dns, answers_an_unknown_edns_version_badvers)
 	cr_expect_eq(reply[n - 6], 1, "the upper bits of 16");
 }
 
+/* RFC 3225 section 3. */
+Test(dns, repeats_the_do_bit_as_it_was_sent)
+{
+	struct dns_answer answers[DNS_QUESTIONS_MAX] = {};
+	uint8_t bytes[sizeof(two_questions)], reply[128];
+	struct dns_query query;
+	size_t n;
+
+	memcpy(bytes, two_questions, sizeof(bytes));
+	bytes[sizeof(bytes) - 4] = 0xff;
+	cr_assert_eq(parse(bytes, sizeof(bytes), &query), 0);
+	n = dns_reply_build(bytes, &query, answers, DNS_RCODE_NOERROR, reply, sizeof(reply));
+	cr_assert_eq(n, sizeof(bytes));
+	cr_expect_eq(reply[n - 4], 0x80);
+	cr_expect_eq(reply[n - 3], 0);
+}
+
+/* RFC 1035 section 4.1.1: 1, format error; 4, not implemented. */
+Test(dns, refuses_with_a_header_what_it_cannot_read)
+{
+	static const struct {
+		const char *query, *reply;
+		size_t len;
+	} cases[] = {
+		{"\xab\xcd\x01\x00\x00\x01\0\0\0\0\0\0\x03", "\xab\xcd\x81\x81\0\0\0\0\0\0\0\0",
+		 13},
+		{"\xab\xcd\x00\x00\x00\x00\0\0\0\0\0\0", "\xab\xcd\x80\x81\0\0\0\0\0\0\0\0", 12},
+		{"\xab\xcd\x24\x00\x00\x01\0\0\0\0\0\0", "\xab\xcd\xa0\x84\0\0\0\0\0\0\0\0", 12},
+		{"\xab\xcd\x81\x00\x00\x01\0\0\0\0\0\0", NULL, 12},
+		{"\xab\xcd\x01\x00\x00\x01\0\0\0\0\0", NULL, 11},
+		{"", NULL, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		_cleanup_free_ uint8_t *query = exact_copy(cases[i].query, cases[i].len);
+		uint8_t reply[DNS_HEADER_SIZE];
+		size_t n = dns_refusal_build(query, cases[i].len, reply);
+
+		cr_assert_eq(n, cases[i].reply ? DNS_HEADER_SIZE : 0, "case %zu", i);
+		if (n)
+			cr_expect_arr_eq(reply, cases[i].reply, n, "case %zu", i);
+	}
+}
+
 Test(dns, tells_queries_by_their_header)
 {
+	/* The first packet of QUIC (RFC 9001 appendix A.2) has 264 "questions". */
+	static const uint8_t quic[] = {0xc3, 0,	   0,	 0,    1,    0x08, 0x83, 0x94, 0xc8,
+				       0xf0, 0x3e, 0x51, 0x57, 0x08, 0,	   0,	 0x44, 0x9e};
+
+	cr_expect_not(dns_looks_like_query(quic, sizeof(quic)));
 	cr_expect(dns_looks_like_query(plain, sizeof(plain)));
 	cr_expect_not(dns_looks_like_query(plain, 16));
 	cr_expect_not(dns_looks_like_query((const uint8_t *)"hello, this is text", 19));
