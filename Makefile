@@ -18,7 +18,8 @@ PACKAGES := build-essential pkg-config clang llvm bpftool libbpf-dev libelf-dev 
 	libnghttp2-dev libnl-3-dev libnl-route-3-dev libnl-nf-3-dev libjansson-dev libssl-dev \
 	libseccomp-dev libcap-dev runc ca-certificates iproute2
 # What the tests need beside them.
-TEST_PACKAGES := libcriterion-dev libclang-rt-dev libjemalloc2 strace python3-jsonschema podman musl
+TEST_PACKAGES := libcriterion-dev libclang-rt-dev libjemalloc2 strace python3-jsonschema podman musl \
+	bind9-dnsutils curl git netcat-openbsd openssh-client openssl python3-pip wget
 # What check-vm needs beside them. The kernels are unpacked into build/vm/, never installed.
 VM_PACKAGES := qemu-system-x86 busybox-static kmod xz-utils crun
 VM_KERNELS  := linux-image-amd64 linux-image-6.12-amd64
