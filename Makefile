@@ -35,6 +35,8 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wfo
 ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(CFLAGS) $(PC_CFLAGS)
 # Recursive, so that pkg-config is asked only when something is compiled, after `deps`.
 PC_CFLAGS = $(eval PC_CFLAGS := $$(shell pkg-config --cflags $(LIBS_PC)))$(PC_CFLAGS)
+# Only the sinkhole serves TLS.
+SSL_LIBS  = $(if $(filter $(LIBSINK),$^),$$(pkg-config --libs libssl))
 PC_LIBS   = $(eval PC_LIBS := $$(shell pkg-config --libs $(LIBS_PC)))$(PC_LIBS)
 
 # ---- What there is --------------------------------------------------------------------
@@ -129,7 +131,7 @@ $(LIBQP) $(LIBSINK):
 
 $(addprefix $(B)/,$(PROGRAMS)): $(B)/%: $(LIBQP)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter $(LIBSINK),$^) $(LIBQP) $(LDFLAGS) $(PC_LIBS)
+	$(Q)$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter $(LIBSINK),$^) $(LIBQP) $(LDFLAGS) $(SSL_LIBS) $(PC_LIBS)
 $(B)/qp-sinkhole: $(LIBSINK)
 $(foreach p,$(PROGRAMS),$(eval $(B)/$(p): $(call OBJ,$(MAIN_$(p)))))
 
@@ -171,7 +173,7 @@ $(B)/tests/%: tests/%.c $(LIBQP)
 	$(call say,TEST,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $$(pkg-config --cflags criterion) -MMD -MP -o $@ $< \
-		$(filter $(LIBSINK),$^) $(LIBQP) $(LDFLAGS) $(PC_LIBS) \
+		$(filter $(LIBSINK),$^) $(LIBQP) $(LDFLAGS) $(SSL_LIBS) $(PC_LIBS) \
 		$$(pkg-config --libs criterion)
 
 $(B)/probes/%: tests/probes/%.c
@@ -207,7 +209,7 @@ run-fuzz: $(addprefix $(B)/fuzz_,$(FUZZERS))
 $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(LIBSINK) $(LIBQP)
 	$(call say,FUZZ,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fsanitize=fuzzer -MMD -MP -o $@ $< \
-		$(LIBSINK) $(LIBQP) $(LDFLAGS) $(PC_LIBS)
+		$(LIBSINK) $(LIBQP) $(LDFLAGS) $(SSL_LIBS) $(PC_LIBS)
 
 # ---- Upkeep ---------------------------------------------------------------------------
 FORMATTED := $(shell git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^vmlinux/')

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The life of TCP connections and the bounds on them. */
 #include "sinkhole/conn_internal.h"
+#include "sinkhole/conn_tls.h"
 #include "sinkhole/h2.h"
 #include "sinkhole/talk.h"
+#include "sinkhole/tls_session.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -43,6 +45,11 @@ void conns_set_respond(struct conns *conns, const struct respond *respond)
 	conns->respond = respond;
 }
 
+void conns_set_tls(struct conns *conns, struct tls_server *server)
+{
+	conns->tls = server;
+}
+
 static void conn_close(struct conn *conn)
 {
 	struct conns *conns = conn->conns;
@@ -78,6 +85,8 @@ void conns_bury(struct conns *conns)
 		h2_free(conn->h2);
 		talk_free(conn->talk);
 		talk_free(conn->via);
+		tls_session_free(conn->tls);
+		json_decref(conn->tls_label);
 		free(conn);
 	}
 }
@@ -101,6 +110,8 @@ void conn_finish(struct conn *conn, bool early)
 		h2_end(conn, early);
 	if (conn->bytes || !conn->recorded)
 		conn_record(conn, 0, early);
+	if (conn->inside)
+		conn_tls_finish(conn, early);
 	conn_close(conn);
 }
 
@@ -118,6 +129,17 @@ void conns_flush(struct conns *conns)
 		conn_finish(TAILQ_FIRST(&conns->idle), false);
 }
 
+void conn_received(struct conn *conn, const char *bytes, size_t len)
+{
+	/* A request that follows another, or a handshake, began now. */
+	if ((conn->recorded || conn->inside) && !conn->bytes)
+		conn->t = record_now();
+	conn->bytes += len;
+	conn_greet_forget(conn);
+	if (conn_search(conn, bytes, len))
+		conn_feed(conn, bytes, len);
+}
+
 static void conn_ready(struct watch *watch)
 {
 	struct conn *conn = (struct conn *)watch;
@@ -130,19 +152,17 @@ static void conn_ready(struct watch *watch)
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			break;
+		conn->gone = n <= 0;
 		if (n == 0)
 			conn_ended(conn);
 		if (n <= 0) {
 			conn_finish(conn, false);
 			return;
 		}
-		/* A request that follows another began now. */
-		if (conn->recorded && !conn->bytes)
-			conn->t = record_now();
-		conn->bytes += (uint64_t)n;
-		conn_greet_forget(conn);
-		if (conn_search(conn, conns->scratch, (size_t)n))
-			conn_feed(conn, conns->scratch, (size_t)n);
+		if (conn->inside)
+			conn_tls_feed(conn, conns->scratch, (size_t)n);
+		else
+			conn_received(conn, conns->scratch, (size_t)n);
 	}
 	if (conn->dead)
 		return;
@@ -238,7 +258,8 @@ void conn_account(struct conn *conn)
 {
 	size_t held = decoy_scan_memory(&conn->scan) + decoy_scan_memory(&conn->body_scan) +
 		      h2_memory(conn->h2) + rpc_body_memory(&conn->rpc) + talk_memory(conn->talk) +
-		      talk_memory(conn->via) + (conn->hello ? sizeof(*conn->hello) : 0);
+		      talk_memory(conn->via) + tls_session_memory(conn->tls) +
+		      (conn->hello ? sizeof(*conn->hello) : 0);
 
 	conn->conns->memory += held;
 	conn->conns->memory -= conn->scan_memory;
@@ -289,6 +310,16 @@ void conn_trim(struct conn *conn)
 
 void conn_send(struct conn *conn, const void *bytes, size_t len)
 {
+	bool under_tls = conn->inside || conn->state == CONN_TLS_SHAKE;
+
+	if (under_tls && !conn->mute)
+		conn_tls_send(conn, bytes, len);
+	else
+		conn_send_wire(conn, bytes, len);
+}
+
+void conn_send_wire(struct conn *conn, const void *bytes, size_t len)
+{
 	if (conn->mute)
 		return;
 	if (send(conn->watch.fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len)
@@ -301,6 +332,8 @@ void conn_linger(struct conn *conn)
 {
 	if (conn->lingering)
 		return;
+	if (conn->inside && !conn->mute)
+		conn_tls_close(conn);
 	conn->mute = conn->lingering = true;
 	shutdown(conn->watch.fd, SHUT_WR);
 	conn->linger_until_ms = conn_now_ms() + CONN_LINGER_MS;

@@ -20,6 +20,7 @@
 #define CONN_LINGER_MS 2000
 
 struct conns;
+struct tls_server;
 
 /* @epoll_fd, @resolver and its log are borrowed. @max: open connections, at least 1. NULL
  * when out of memory. */
@@ -31,6 +32,9 @@ DEFINE_CLEANUP(conns, struct conns *, conns_free);
 
 /* What HTTP requests are answered with; borrowed. */
 void conns_set_respond(struct conns *conns, const struct respond *respond);
+
+/* Who answers TLS; borrowed. NULL, as at the start: it is refused. */
+void conns_set_tls(struct conns *conns, struct tls_server *server);
 
 /* Takes over an accepted, non-blocking @fd, also on failure. 0 or a negative errno. */
 int conns_add(struct conns *conns, int fd, const struct endpoint *src, const struct endpoint *dst);

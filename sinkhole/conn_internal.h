@@ -21,6 +21,7 @@ enum conn_state {
 	CONN_HTTP_BROKEN, /* buf: the head; all else is counted as payload */
 	CONN_H2,	  /* h2 has it all */
 	CONN_TLS,	  /* buf: the records so far */
+	CONN_TLS_SHAKE,	  /* answered; nothing has come under it yet */
 	CONN_TLS_REFUSED,
 	CONN_DNS,  /* buf: the messages that are not whole */
 	CONN_TELL, /* none of these; buf: what does not tell yet what it is */
@@ -31,6 +32,7 @@ enum conn_state {
 
 struct h2;
 struct talk;
+struct tls_session;
 
 /* Those who are greeted soon, and those who may still begin with TLS. */
 #define CONN_GREET_CLASSES 2
@@ -58,8 +60,14 @@ struct conn {
 	struct talk *via;	 /* of the proxy that it went through */
 	struct tls_hello *hello; /* once it was whole */
 	uint64_t after_hello;
+	/* Of TLS that is answered. */
+	struct tls_session *tls;
+	json_t *tls_label; /* once something came under it */
+	bool entered;	   /* something came under it */
+	bool inside;	   /* what is handled now was decrypted, and is encrypted when sent */
+	bool gone;	   /* the client has closed it */
 	struct decoy_scan scan, body_scan; /* of all that came; of the body at hand */
-	size_t scan_memory;		   /* of both, of h2 and of hello */
+	size_t scan_memory;		   /* of both, of h2, talks, hello and tls */
 	uint64_t linger_until_ms, greet_due_ms;
 	unsigned greet_class;
 	bool greet_waits; /* in conns->greet */
@@ -72,6 +80,7 @@ struct conns {
 	int epoll_fd;
 	struct resolver *resolver;
 	const struct respond *respond; /* NULL: 403 */
+	struct tls_server *tls;	       /* NULL: TLS is refused */
 	EVP_MD *sha256;		       /* fetched before files are out of reach */
 	size_t max, cnt;
 	size_t memory;				     /* of all buffers and scans */
@@ -80,6 +89,7 @@ struct conns {
 	struct conn_queue greet[CONN_GREET_CLASSES]; /* likewise */
 	struct conn_queue dead;
 	char scratch[CONN_READ_SIZE];
+	char plain[CONN_READ_SIZE]; /* decrypted */
 };
 
 /* Appends to the buffer, which may drop other connections. False when this one had to go. */
@@ -103,11 +113,17 @@ void conn_trim(struct conn *conn);
 /* Sends all or nothing more: a client that does not read gets no further answers. */
 void conn_send(struct conn *conn, const void *bytes, size_t len);
 
+/* The same, past TLS. */
+void conn_send_wire(struct conn *conn, const void *bytes, size_t len);
+
 /* Ends our direction and lets the other end finish. */
 void conn_linger(struct conn *conn);
 
 /* Writes what is not in a record yet, if anything, and closes. */
 void conn_finish(struct conn *conn, bool early);
+
+/* Counts, searches and understands bytes that came: from the wire, or from under TLS. */
+void conn_received(struct conn *conn, const char *bytes, size_t len);
 
 uint64_t conn_now_ms(void);
 

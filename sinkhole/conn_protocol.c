@@ -2,6 +2,7 @@
 /* What TCP connections say, and what they are told. Each step works on the buffer and
  * returns whether another one can follow at once. */
 #include "sinkhole/conn_internal.h"
+#include "sinkhole/conn_tls.h"
 #include "sinkhole/h2.h"
 
 #include <stdio.h>
@@ -177,6 +178,9 @@ static bool tls_step(struct conn *conn)
 	*conn->hello = hello;
 	conn_account(conn);
 	conn->after_hello = conn->len - (size_t)used;
+	/* Only once: TLS within TLS is refused. */
+	if (conn->conns->tls && !conn->tls && conn_tls_begin(conn))
+		return false;
 	conn_consume(conn, conn->len);
 	conn_send(conn, tls_handshake_failure, sizeof(tls_handshake_failure));
 	return go_over(conn, CONN_TLS_REFUSED);
@@ -314,6 +318,10 @@ void conn_feed(struct conn *conn, const char *bytes, size_t len)
 		return;
 	case CONN_TLS_REFUSED:
 		conn->after_hello += len;
+		return;
+	case CONN_TLS_SHAKE:
+		conn->after_hello += len;
+		conn_tls_feed(conn, bytes, len);
 		return;
 	case CONN_H2:
 		h2_feed(conn, bytes, len);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is written about a TCP connection. */
 #include "sinkhole/conn_internal.h"
+#include "sinkhole/conn_tls.h"
 #include "sinkhole/hidden_dns.h"
 #include "sinkhole/ja4.h"
 #include "sinkhole/talk.h"
@@ -94,6 +95,8 @@ static void tls_members(struct record *record, const struct conn *conn)
 	if (ja4_print(hello, conn->conns->sha256, ja4) == 0)
 		record_text(record, "ja4", ja4);
 	record_number(record, "bytesAfterHello", conn->after_hello);
+	if (conn->tls && !conn->inside)
+		conn_tls_members(record, conn);
 	service_member(record, hidden_dns_tls(&conn->dst, hello));
 }
 
@@ -107,6 +110,7 @@ static const char *protocol_of(const struct conn *conn)
 	case CONN_HTTP_BODY:
 	case CONN_HTTP_BROKEN:
 		return "http";
+	case CONN_TLS_SHAKE:
 	case CONN_TLS_REFUSED:
 		return "tls";
 	case CONN_TALK:
@@ -137,7 +141,12 @@ static struct record tcp_begin(struct resolver *resolver, const struct timespec 
 
 struct record conn_record_begin(struct conn *conn, const struct timespec *t, const char *protocol)
 {
-	return tcp_begin(conn->conns->resolver, t, &conn->src, &conn->dst, protocol, conn->bytes);
+	struct record record =
+		tcp_begin(conn->conns->resolver, t, &conn->src, &conn->dst, protocol, conn->bytes);
+
+	if (conn->inside)
+		record_set(&record, "inTls", json_incref(conn->tls_label));
+	return record;
 }
 
 void record_tcp_none(struct resolver *resolver, const struct timespec *t,
@@ -185,9 +194,10 @@ void conn_record(struct conn *conn, size_t leftover, bool early)
 {
 	struct resolver *resolver = conn->conns->resolver;
 	const char *protocol = protocol_of(conn);
-	struct record record = tcp_begin(resolver, &conn->t, &conn->src, &conn->dst, protocol,
-					 conn->bytes - leftover);
+	struct record record;
 
+	conn->bytes -= leftover;
+	record = conn_record_begin(conn, &conn->t, protocol);
 	if (!strcmp(protocol, "http")) {
 		http_members(&record, conn);
 	} else if (!strcmp(protocol, "tls")) {

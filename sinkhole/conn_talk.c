@@ -38,7 +38,7 @@ void conn_greet_wait(struct conn *conn)
 
 	if (!talk_greeter(conn->dst.port, &late))
 		return;
-	conn->greet_class = late;
+	conn->greet_class = late && !conn->tls;
 	conn->greet_waits = true;
 	conn->greet_due_ms = conn_now_ms() + greet_after_ms[conn->greet_class];
 	TAILQ_INSERT_TAIL(&conn->conns->greet[conn->greet_class], conn, greet_entry);
@@ -56,7 +56,9 @@ static void greet(struct conn *conn)
 	bool late;
 
 	conn_greet_forget(conn);
-	if (conn->state != CONN_SNIFF || conn->bytes || conn->recorded)
+	/* Silent so far, or silent since the handshake of TLS. */
+	if ((conn->state != CONN_SNIFF || conn->bytes || conn->recorded) &&
+	    conn->state != CONN_TLS_SHAKE)
 		return;
 	if (talk_start(conn, talk_greeter(conn->dst.port, &late)))
 		talk_greet(conn->talk);

@@ -3,6 +3,7 @@
  * qp-sinkhole: the whole internet as a sandbox sees it. Options, the order of the start,
  * and what goes wrong in it; the work is done by the other files of this folder.
  */
+#include "base/authority.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "sinkhole/link.h"
@@ -11,6 +12,7 @@
 #include "sinkhole/privileges.h"
 #include "sinkhole/conn.h"
 #include "sinkhole/service.h"
+#include "sinkhole/tls_session.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -29,8 +31,8 @@
 
 struct settings {
 	const char *netns;
-	uint64_t pid, netns_fd, user, decoys_fd;
-	const char *out, *respond;
+	uint64_t pid, netns_fd, user, decoys_fd, ca_fd;
+	const char *out, *respond, *tls;
 	bool ipv4_only;
 	struct link_config link;
 };
@@ -46,6 +48,11 @@ static const struct command_help help = {
 	.example = "ip netns add box && qp-sinkhole --netns box --out box.jsonl",
 };
 
+static bool intercepts(const struct settings *settings)
+{
+	return !strcmp(settings->tls, "intercept");
+}
+
 static int settings_check(const struct settings *settings, struct qp_error *err)
 {
 	const char *interface = settings->link.interface;
@@ -59,6 +66,8 @@ static int settings_check(const struct settings *settings, struct qp_error *err)
 	    !strcmp(interface, "lo"))
 		return qp_error_set(err, -EINVAL, "--interface %s: no name for an interface",
 				    interface);
+	if (settings->ca_fd != NUMBER_UNSET && !intercepts(settings))
+		return qp_error_set(err, -EINVAL, "--ca-fd is of use with --tls intercept only");
 	return 0;
 }
 
@@ -91,6 +100,12 @@ static int settings_read(int argc, char **argv, struct settings *settings, bool 
 		 0, 0, NULL},
 		{"decoys-fd", OPTION_NUMBER, &settings->decoys_fd, "N",
 		 "look for the values of this JSON object, read from descriptor N", 0, INT_MAX,
+		 NULL},
+		{"tls", OPTION_CHOICE, &settings->tls, "MODE",
+		 "refuse TLS, or intercept it with an authority made for it (default: refuse)", 0,
+		 0, "refuse|intercept"},
+		{"ca-fd", OPTION_NUMBER, &settings->ca_fd, "N",
+		 "that authority: its key and certificate, PEM, read from descriptor N", 0, INT_MAX,
 		 NULL},
 		{"user", OPTION_NUMBER, &settings->user, "ID",
 		 "user and group to become (default: 65534)", 1, UINT32_MAX - 1, NULL},
@@ -179,6 +194,28 @@ static int decoys_take(const struct settings *settings, struct decoys **ret_deco
 	return decoys_read(fd, ret_decoys, err);
 }
 
+/* Who answers TLS, and what clients must trust for it; nothing when it is refused. */
+static int tls_setup(const struct settings *settings, struct tls_server **ret_server,
+		     char **ret_pem, struct qp_error *err)
+{
+	_cleanup_authority_ struct authority *authority = NULL;
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (!intercepts(settings))
+		return 0;
+	if (settings->ca_fd == NUMBER_UNSET) {
+		r = authority_make(&authority, err);
+	} else {
+		fd = (int)settings->ca_fd;
+		r = authority_read(fd, &authority, err);
+	}
+	if (r < 0)
+		return r;
+	*ret_pem = authority_pem(authority);
+	return *ret_pem ? tls_server_new(steal_ptr(authority), ret_server, err) : -ENOMEM;
+}
+
 static int service_setup(struct settings *settings, struct record_log *log,
 			 const struct decoys *decoys, pid_t parent, struct service **ret_service,
 			 struct qp_error *err)
@@ -208,7 +245,7 @@ static int service_setup(struct settings *settings, struct record_log *log,
 	return r;
 }
 
-static int ready_write(const struct settings *settings, struct record_log *log)
+static int ready_write(const struct settings *settings, const char *pem, struct record_log *log)
 {
 	struct timespec now = record_now();
 	struct record record = record_begin("ready", &now);
@@ -220,6 +257,9 @@ static int ready_write(const struct settings *settings, struct record_log *log)
 					addresses, json_stringn(given[i], strcspn(given[i], "/"))))
 			record.failed = true;
 	record_set(&record, "addresses", addresses);
+	record_text(&record, "tls", settings->tls);
+	if (pem)
+		record_text(&record, "ca", pem);
 	return record_write(log, &record);
 }
 
@@ -230,12 +270,16 @@ int main(int argc, char **argv)
 		.netns_fd = NUMBER_UNSET,
 		.user = DEFAULT_USER,
 		.decoys_fd = NUMBER_UNSET,
+		.ca_fd = NUMBER_UNSET,
+		.tls = "refuse",
 		.link = {"eth0", "10.23.4.17/24", "10.23.4.1", "2001:db8:17:4::11/64",
 			 "2001:db8:17:4::1"},
 	};
 	_cleanup_decoys_ struct decoys *decoys = NULL;
 	_cleanup_respond_ struct respond *respond = NULL;
+	_cleanup_tls_server_ struct tls_server *tls = NULL;
 	_cleanup_service_ struct service *service = NULL;
+	_cleanup_free_ char *pem = NULL;
 	_cleanup_close_ int out = -1;
 	pid_t parent = getppid();
 	struct record_log log = {};
@@ -260,13 +304,16 @@ int main(int argc, char **argv)
 	if (r == 0)
 		r = respond_load(settings.respond, &respond, &err);
 	if (r == 0)
+		r = tls_setup(&settings, &tls, &pem, &err);
+	if (r == 0)
 		r = service_setup(&settings, &log, decoys, parent, &service, &err);
 	if (r < 0) {
 		log_qp_error(&err);
 		return EXIT_UNABLE;
 	}
 	service_set_respond(service, respond);
-	ready_write(&settings, &log);
+	service_set_tls(service, tls);
+	ready_write(&settings, pem, &log);
 	r = service_run(service, &err);
 	if (r < 0)
 		log_qp_error(&err);

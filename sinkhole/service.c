@@ -236,6 +236,11 @@ void service_set_respond(struct service *service, const struct respond *respond)
 	conns_set_respond(service->conns, respond);
 }
 
+void service_set_tls(struct service *service, struct tls_server *server)
+{
+	conns_set_tls(service->conns, server);
+}
+
 void service_free(struct service *service)
 {
 	if (!service)

@@ -13,6 +13,7 @@
 
 struct service;
 struct respond;
+struct tls_server;
 
 /*
  * Takes over the descriptors of @listeners and @signal_fd, also on failure; @log and @decoys,
@@ -29,6 +30,9 @@ DEFINE_CLEANUP(service, struct service *, service_free);
 
 /* What HTTP requests are answered with; borrowed. */
 void service_set_respond(struct service *service, const struct respond *respond);
+
+/* Who answers TLS, NULL: it is refused; borrowed. */
+void service_set_tls(struct service *service, struct tls_server *server);
 
 /*
  * Serves until a signal arrives, then takes in what has arrived, records every open

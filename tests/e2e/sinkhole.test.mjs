@@ -1,82 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // qp-sinkhole against real clients in a network namespace: what was sent is what is recorded.
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import path from "node:path";
+import { build, has, program, sinkhole, workplace } from "./lib/sinkhole.mjs";
 
-const build = process.env.QP_BUILD ?? "build";
-const program = path.join(build, "qp-sinkhole");
 const root = process.getuid() === 0;
-let folder, serial = 0;
-
-// A sandbox's namespace with a sinkhole; calls body(box), ends the sinkhole, returns what it
-// wrote. box.run runs JavaScript inside, with the sinkhole as its name server.
-async function sinkhole(options, body) {
-  const name = `qp-test-${process.pid}-${serial++}`;
-  execFileSync("ip", ["netns", "add", name]);
-  try {
-    const child = spawn(program, ["--netns", name, ...options],
-      { stdio: ["ignore", "pipe", "pipe"] });
-    let out = "", err = "";
-    child.stderr.on("data", (text) => { err += text; });
-    const ended = new Promise((done) => child.on("close", (code, signal) => done([code, signal])));
-    try {
-      await new Promise((ready, failed) => {
-        child.stdout.on("data", (text) => { out += text; if (out.includes("\n")) ready(); });
-        ended.then(() => failed(new Error(`ended early: ${err}`)));
-      });
-      await body({ name, child, run: (code, ...args) => inside(name, code, args) });
-    } finally {
-      child.kill("SIGTERM");
-    }
-    assert.deepEqual(await ended, [0, null], err);
-    assert.ok(out.endsWith("\n"));
-    const records = out.trimEnd().split("\n").map((line) => JSON.parse(line));
-    assert.equal(records[0].type, "ready");
-    const end = records.pop();
-    assert.equal(end.type, "end");
-    assert.equal(end.records, records.length);
-    records.shift();
-    return { records, end };
-  } finally {
-    execFileSync("ip", ["netns", "del", name]);
-  }
-}
-
-// Runs an ES module in the namespace; its result is what it passes to `tell`.
-function inside(netns, code, args) {
-  const file = path.join(folder, `client-${serial++}.mjs`);
-  writeFileSync(file, `const tell = (x) => console.log(JSON.stringify(x));\n${code}`);
-  return new Promise((done, failed) => {
-    const child = spawn("nsenter", [`--net=/run/netns/${netns}`, "unshare", "-m", "sh", "-c",
-      'mount --bind "$0" /etc/resolv.conf && exec "$@"', path.join(folder, "resolv.conf"),
-      process.execPath, file, ...args], { stdio: ["ignore", "pipe", "inherit"] });
-    let out = "";
-    child.stdout.on("data", (text) => { out += text; });
-    child.on("close", (code) => code === 0
-      ? done(out.trim() ? JSON.parse(out) : undefined)
-      : failed(new Error(`the client ended with ${code}`)));
-  });
-}
 
 // The probe that sends what node cannot.
 const packets = (box, ...args) => execFileSync("ip",
   ["netns", "exec", box.name, path.resolve(build, "probes", "packets"), ...args],
   { encoding: "utf8" });
 
-const has = (record, members) => assert.deepEqual(
-  Object.fromEntries(Object.keys(members).map((key) => [key, record[key]])), members);
-
 describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
-  before(() => {
-    folder = mkdtempSync(path.join(tmpdir(), "qp-test-"));
-    writeFileSync(path.join(folder, "resolv.conf"), "nameserver 10.23.4.1\noptions timeout:2\n");
-  });
-  after(() => rmSync(folder, { recursive: true }));
-
   test("answers names and HTTP by name, over IPv4 first", async () => {
     let told;
     const { records, end } = await sinkhole([], async (box) => {
@@ -379,7 +317,7 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
     const holder = spawn("unshare", ["-n", "sh", "-c", "echo up; exec sleep 30"],
       { stdio: ["ignore", "pipe", "inherit"] });
     return new Promise((done) => holder.stdout.once("data", done)).then(async () => {
-      const out = path.join(folder, "out.jsonl");
+      const out = path.join(workplace(), "out.jsonl");
       const child = spawn("sh", ["-c", 'exec "$0" "$@" 7<"/proc/$PID/ns/net"', program,
         "--netns-fd", "7", "--address", "192.168.7.2/30", "--gateway", "192.168.7.1",
         "--ipv4-only", "--out", out],
