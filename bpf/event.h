@@ -135,6 +135,8 @@ enum qp_field_kind {
 	/* The first bytes of what was sent or written; openat2's struct open_how (role 2); the
 	 * flags, 8 bytes, of clone3's struct clone_args (role 0). Its end is never a cut. */
 	QP_FIELD_PAYLOAD = 6,
+	/* A pidfd's process: uint32_t, its number in the caller's pid namespace, 0: it has none */
+	QP_FIELD_PID = 7,
 };
 
 /* Roles 0 to 5 are the argument the field was read for. */
@@ -145,6 +147,10 @@ enum qp_field_role {
 	QP_ROLE_ASKED = 11,
 	QP_ROLE_INTERP = 12,
 	QP_ROLE_ROOT = 13, /* the task's root, sent when it is not its mount namespace's */
+	/* 16 to 21: the file of the caller's descriptor N, when the text of argument 0 to 5 begins
+	 * with /proc/self/fd/N, /proc/thread-self/fd/N or /dev/fd/N. For such a beginning with
+	 * cwd in place of fd/N the record has QP_ROLE_CWD. */
+	QP_ROLE_NAMED = 16,
 };
 
 /* qp_field.flags */
@@ -165,6 +171,7 @@ struct qp_field {
 #define QP_PATH_NOT_A_FS  0x08 /* pipe, socket, anonymous inode: one name says what */
 #define QP_PATH_CREATED	  0x10 /* this very call made the file (FMODE_CREATED) */
 #define QP_PATH_OTHER_NS  0x20 /* below the root of another mount namespace than the task's */
+#define QP_PATH_HELD	  0x40 /* of what an open returned: the task had it open before */
 
 /*
  * A place in the file tree as the kernel holds it, up to the root of the mount

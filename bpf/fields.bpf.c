@@ -4,6 +4,11 @@
 
 #define ARGS_MAX 1024 /* arguments of a failed exec; more are cut, and flagged */
 
+#define PROC_BEGIN	  0x6f72702f /* "/pro", little-endian */
+#define DEV_BEGIN	  0x7665642f /* "/dev" */
+#define MAGIC_BYTES	  40	     /* the longest of them, a number, and what ends it */
+#define DESCRIPTOR_DIGITS 10
+
 /* Where the data of a field that may take @room bytes goes; 0 when there is no room. One
  * comparison with a constant: from a sum or a range Linux 6.1 learns no bound. */
 static __always_inline u32 field_begin(struct scratch *s, u32 room)
@@ -65,7 +70,63 @@ int append_user_string(struct scratch *s, u64 user, u32 role)
 		flags = QP_FIELD_TRUNCATED;
 	}
 	field_end(s, data, len & 0x1fff, kind_role, flags);
-	return len && s->data[data] == '/';
+	if (!len || s->data[data] != '/')
+		return 0;
+	/* Behind a shorter string are bytes of this scratch space: what follows looks closer. */
+	if (*(u32 *)(s->data + data) == PROC_BEGIN || *(u32 *)(s->data + data) == DEV_BEGIN)
+		return STRING_MAGIC;
+	return STRING_ABSOLUTE;
+}
+
+static __always_inline bool begins_with(const char *text, const char *with, u32 len)
+{
+	for (u32 i = 0; i < len; i++)
+		if (text[i] != with[i])
+			return false;
+	return true;
+}
+
+#define BEGINS(text, with) begins_with(text, with, sizeof(with) - 1)
+
+/* The descriptor whose number @text begins with, when nothing else is in its name. */
+static __always_inline int parse_descriptor(const char *text)
+{
+	u32 fd = 0;
+
+	for (int i = 0; i < DESCRIPTOR_DIGITS + 1; i++) {
+		char c = text[i];
+
+		if (c < '0' || c > '9')
+			return i && (!c || c == '/') ? (int)(fd & OWN_FD_MASK) : OWN_NONE;
+		fd = fd * 10 + (c - '0');
+	}
+	return OWN_NONE;
+}
+
+/*
+ * "self" is the process: its first thread's folder and descriptors, which another thread
+ * may have parted from.
+ */
+int own_link(u64 user)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *leader = task->group_leader;
+	char text[MAGIC_BYTES] = {};
+
+	if (bpf_probe_read_user_str(text, sizeof(text), (void *)user) < 0)
+		return OWN_NONE;
+	if (BEGINS(text, "/proc/self/cwd"))
+		return (!text[14] || text[14] == '/') && task->fs == leader->fs ? OWN_CWD
+										: OWN_NONE;
+	if (BEGINS(text, "/proc/thread-self/cwd"))
+		return !text[21] || text[21] == '/' ? OWN_CWD : OWN_NONE;
+	if (BEGINS(text, "/proc/thread-self/fd/"))
+		return parse_descriptor(text + 21);
+	if (task->files != leader->files)
+		return OWN_NONE;
+	if (BEGINS(text, "/proc/self/fd/"))
+		return parse_descriptor(text + 14);
+	return BEGINS(text, "/dev/fd/") ? parse_descriptor(text + 8) : OWN_NONE;
 }
 
 int append_kernel_string(struct scratch *s, u64 addr, u32 role)

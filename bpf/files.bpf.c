@@ -6,6 +6,11 @@
 #define FMODE_WRITE   0x2
 #define FMODE_CREATED 0x100000
 
+#define ANON_INODE_FS_MAGIC 0x09041934
+#define PID_FS_MAGIC	    0x50494446
+#define PIDFD_NAME	    0x5d64666469705bULL /* "[pidfd]", little-endian, with its NUL */
+#define DESCRIPTORS_MAX	    4096		/* that are looked at */
+
 int append_path(struct scratch *s, u64 vfsmount, u64 dentry, u32 role_flags)
 {
 	struct walk w = {.s = s, .dentry = dentry, .vfsmount = vfsmount};
@@ -108,20 +113,115 @@ int append_root(struct scratch *s)
 	return append_path(s, vfsmount, dentry, QP_ROLE_ROOT);
 }
 
+struct holder {
+	u64 table; /* of pointers to files */
+	u64 inode;
+	u32 opened;
+	u32 cnt;
+	u32 found;
+};
+
+static long holder_step(u32 index, struct holder *h)
+{
+	u64 file;
+
+	if (index >= h->cnt)
+		return 1;
+	if (index == h->opened)
+		return 0;
+	file = FWORD(h->table + (u64)index * sizeof(file));
+	h->found = file && FPTR(struct file, file, f_inode) == h->inode;
+	return h->found;
+}
+
+/* Whether the current task has the file of @inode open by another descriptor than @fd. All
+ * anonymous inodes are one. */
+static __noinline u32 is_held(u64 inode, u64 fd)
+{
+	struct files_struct *files = bpf_get_current_task_btf()->files;
+	struct holder h = {.inode = inode, .opened = fd};
+	struct fdtable *fdt;
+
+	if (!files || FREAD(struct super_block, FPTR(struct inode, inode, i_sb), s_magic) ==
+			      ANON_INODE_FS_MAGIC)
+		return 0;
+	fdt = files->fdt;
+	h.cnt = fdt->max_fds;
+	h.table = FPTR(struct fdtable, (u64)fdt, fd);
+	bpf_loop(DESCRIPTORS_MAX, holder_step, &h, 0);
+	return h.found;
+}
+
 /* The file that an open returned. It may be at the address of one that was closed: what
  * was remembered of that goes. */
 int append_opened(struct scratch *s, u64 fd)
 {
-	u64 file = file_of_fd(fd);
-	u32 mode;
+	u64 file = file_of_fd(fd), dentry;
+	u32 mode, nameless, flags = 0;
 
 	if (!s || !file)
 		return 0;
 	mode = FREAD(struct file, file, f_mode);
 	if (mode & FMODE_WRITE)
 		written_forget(file);
-	return append_file(s, file,
-			   QP_ROLE_RET | (mode & FMODE_CREATED ? QP_PATH_CREATED << 16 : 0));
+	if (mode & FMODE_CREATED)
+		flags |= QP_PATH_CREATED;
+	/* What has no name in a file system any more, or never had, was opened over /proc. */
+	dentry = FPTR(struct file, file, f_path.dentry);
+	if (FPTR(struct dentry, dentry, d_parent) == dentry)
+		nameless = dentry !=
+			   FPTR(struct vfsmount, FPTR(struct file, file, f_path.mnt), mnt_root);
+	else
+		nameless = !FPTR(struct dentry, dentry, d_hash.pprev);
+	if (nameless && is_held(FPTR(struct file, file, f_inode), fd))
+		flags |= QP_PATH_HELD;
+	append_file(s, file, QP_ROLE_RET | flags << 16);
+	return nameless;
+}
+
+/* The struct pid of a pidfd's file, 0 when it is none. */
+static __noinline u64 pid_of_file(u64 file)
+{
+	u64 inode = FPTR(struct file, file, f_inode);
+	u64 magic = FREAD(struct super_block, FPTR(struct inode, inode, i_sb), s_magic);
+
+	/* Kernel commit cb12fd8e0dab ("pidfd: add pidfs", 6.9): before, it was an anonymous
+	 * inode that only its name tells from others. */
+	if (magic == PID_FS_MAGIC)
+		return FPTR(struct inode, inode, i_private);
+	if (magic != ANON_INODE_FS_MAGIC ||
+	    FWORD(FPTR(struct dentry, FPTR(struct file, file, f_path.dentry), d_name.name)) !=
+		    PIDFD_NAME)
+		return 0;
+	return FPTR(struct file, file, private_data);
+}
+
+int append_pidfd(struct scratch *s, u64 fd, u32 role)
+{
+	struct pid *own = bpf_get_current_task_btf()->thread_pid;
+	u64 file = file_of_fd(fd), offset = upid_offset(own);
+	u64 pid = file ? pid_of_file(file) : 0;
+	struct qp_field *field;
+	u32 start, number = 0;
+
+	if (!s || !pid)
+		return 0;
+	start = s->pos;
+	if (start > QP_EVENT_BYTES_MAX - 8 - sizeof(*field) - 8) {
+		s->flags |= QP_EVENT_TRUNCATED;
+		return 0;
+	}
+	if (FREAD(struct pid, pid, level) >= own->level &&
+	    FPTR(struct upid, pid + offset, ns) == FPTR(struct upid, (u64)own + offset, ns))
+		number = FREAD(struct upid, pid + offset, nr);
+	field = (struct qp_field *)(s->data + start);
+	field->kind = QP_FIELD_PID;
+	field->role = role;
+	field->flags = 0;
+	field->len = sizeof(number);
+	*(u64 *)(field + 1) = number;
+	s->pos = start + sizeof(*field) + 8;
+	return 0;
 }
 
 int write_is_first(u64 fd, u32 failed)

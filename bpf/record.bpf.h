@@ -24,11 +24,17 @@ int record_emit(struct scratch *s, u32 type);
  */
 int append_path(struct scratch *s, u64 vfsmount, u64 dentry, u32 role_flags);
 int append_file(struct scratch *s, u64 file, u32 role_flags);
+/* 1 when the task may have come by the file only over /proc: a name says more then. */
 int append_opened(struct scratch *s, u64 fd);
+/* The process of the pidfd @fd. */
+int append_pidfd(struct scratch *s, u64 fd, u32 role);
 int append_cwd(struct scratch *s);
 int append_root(struct scratch *s);
 
-/* 1 when the string begins with a slash, 0 when it does not, -1 when it is not readable. */
+#define STRING_ABSOLUTE 1 /* begins with a slash */
+#define STRING_MAGIC	2 /* begins with /proc/ or /dev/fd/ */
+
+/* One of these; 0 for any other string, -1 when it is not readable. */
 int append_user_string(struct scratch *s, u64 user, u32 role);
 int append_kernel_string(struct scratch *s, u64 addr, u32 role);
 int append_user_bytes(struct scratch *s, u64 user, u64 len, u32 kind_role);
@@ -37,6 +43,12 @@ int append_argv_array(struct scratch *s, u64 user, u32 role, u32 pointer_bytes);
 int append_sock(struct scratch *s, u64 file, u32 role);
 int append_message(struct scratch *s, u64 user, u32 role, u32 pointer_bytes);
 int append_iovec(struct scratch *s, u64 user, u32 role, u32 pointer_bytes);
+
+/* N of a string that begins with /proc/self/fd/N and the like, or one of these. */
+#define OWN_FD_MASK 0x7fffffff
+#define OWN_NONE    (-1)
+#define OWN_CWD	    (-2) /* it begins with /proc/self/cwd or the like */
+int own_link(u64 user);
 
 /* kind in the low byte, role above, for append_user_bytes */
 #define KIND_ROLE(kind, role) ((u32)(kind) | (u32)(role) << 8)

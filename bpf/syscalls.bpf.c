@@ -71,16 +71,27 @@ struct recorded {
 #define FIELD_ROLES                                                                                \
 	(1U << QP_ARG_FD | 1U << QP_ARG_PATH | 1U << QP_ARG_STRING | 1U << QP_ARG_BUF |            \
 	 1U << QP_ARG_IOVEC | 1U << QP_ARG_MSGHDR | 1U << QP_ARG_MMSGHDR | 1U << QP_ARG_SOCKADDR | \
-	 1U << QP_ARG_ARGV | 1U << QP_ARG_HOW)
+	 1U << QP_ARG_ARGV | 1U << QP_ARG_HOW | 1U << QP_ARG_PIDFD)
 
 /* A path as the task spells it and, unless it is absolute, the place that it starts from. */
 static __always_inline void append_spelt_path(struct scratch *s, const struct call_row *row, u32 i,
 					      const struct task_state *state, struct recorded *r)
 {
-	bool absolute = append_user_string(s, state->args[i], i) == 1;
+	int begins = append_user_string(s, state->args[i], i);
+	bool absolute = begins > 0;
 	u64 dirfd = AT_FDCWD;
 	u32 before = i - 1;
 
+	if (begins == STRING_MAGIC) {
+		int own = own_link(state->args[i]);
+
+		if (own >= 0)
+			append_file(s, file_of_fd(own), QP_ROLE_NAMED + i);
+		else if (own == OWN_CWD && !r->has_cwd) {
+			append_cwd(s);
+			r->has_cwd = true;
+		}
+	}
 	if (r->type != QP_EVENT_ENTER && row->kind != QP_KIND_OPEN && row->kind != QP_KIND_EXEC)
 		return;	     /* the entry's record has the rest */
 	barrier_var(before); /* Linux 6.1 learns a bound from "< 5", not from i != 0 */
@@ -124,6 +135,9 @@ int append_argument(struct scratch *s, struct task_state *state, struct recorded
 		break;
 	case QP_ARG_HOW:
 		append_user_bytes(s, arg, HOW_BYTES, KIND_ROLE(QP_FIELD_PAYLOAD, i));
+		break;
+	case QP_ARG_PIDFD:
+		append_pidfd(s, arg, i);
 		break;
 	case QP_ARG_FD:
 		if (r->type == QP_EVENT_ENTER)
@@ -174,7 +188,10 @@ static __noinline int record_call(struct task_state *state, struct recorded *r)
 		body->args[i] = state->args[i];
 	body->entered_ns = state->entered_ns;
 	if (row->kind == QP_KIND_OPEN && r->ret >= 0) {
-		append_opened(s, r->ret);
+		if (append_opened(s, r->ret))
+			for (int i = 0; i < CALL_ARGS; i++)
+				if (row->roles[i] == QP_ARG_PATH)
+					append_argument(s, state, r, i);
 		if (r->call == QP_CALL_ID_openat2)
 			append_user_bytes(s, state->args[2], HOW_BYTES,
 					  KIND_ROLE(QP_FIELD_PAYLOAD, 2));

@@ -31,6 +31,7 @@ enum qp_call_kind {
 	QP_KIND_TAMPER,
 	QP_KIND_IO_URING,
 	QP_KIND_CLONE, /* recorded when it asks for a namespace, or is denied */
+	QP_KIND_ONTO,  /* acts on the process it names; recorded when that may be another one */
 };
 
 /* What an argument is. */
@@ -53,6 +54,8 @@ enum qp_arg_role {
 	QP_ARG_ARGV,
 	QP_ARG_ENVP,
 	QP_ARG_HOW, /* struct open_how; the next argument is its size */
+	QP_ARG_PID, /* of a process or thread; 0: the caller */
+	QP_ARG_PIDFD,
 };
 
 /*

@@ -20,6 +20,32 @@
 /* NEWTIME 0x80 is left out: for clone it is part of the signal number. */
 #define CLONE_NEW_ANY 0x7e020000
 
+#define PRIO_USER	2 /* of setpriority */
+#define IOPRIO_WHO_USER 3
+#define PIDS_OF_A_CALL	2 /* pids are the first or the second argument */
+
+/* Whether a call of the kind ONTO may act on another process than its caller's. */
+static __always_inline bool names_another(u32 call, const u64 *args, const struct task_state *state)
+{
+	const struct call_row *row;
+
+	if (call >= QP_CALL_ID_CNT)
+		return false;
+	row = &call_rows[call];
+	if ((call == QP_CALL_ID_setpriority && args[0] == PRIO_USER) ||
+	    (call == QP_CALL_ID_ioprio_set && args[0] == IOPRIO_WHO_USER))
+		return true;
+	for (u32 i = 0; i < PIDS_OF_A_CALL; i++) {
+		u32 pid = args[i];
+
+		if (row->roles[i] == QP_ARG_PIDFD ||
+		    (row->roles[i] == QP_ARG_PID && pid && pid != state->ns_tgid &&
+		     pid != state->ns_tid))
+			return true;
+	}
+	return false;
+}
+
 /* By the arguments alone. */
 static __always_inline bool call_wanted(u32 call, u8 kind, const u64 *args,
 					const struct task_state *state)
@@ -38,6 +64,8 @@ static __always_inline bool call_wanted(u32 call, u8 kind, const u64 *args,
 		if (call == QP_CALL_ID_pidfd_send_signal)
 			return true;
 		return (u32)args[0] != state->ns_tgid;
+	case QP_KIND_ONTO:
+		return names_another(call, args, state);
 	case QP_KIND_PRCTL:
 		return args[0] == QP_HEARTBEAT || args[0] == PR_SET_PTRACER ||
 		       args[0] == PR_SET_DUMPABLE;

@@ -77,6 +77,9 @@ static const char *field_check(const struct event_field *field)
 		return field->len != sizeof(struct qp_sock) ? "a socket has a wrong length" : NULL;
 	case QP_FIELD_PAYLOAD:
 		return field->len > QP_PAYLOAD_BYTES_MAX ? "a payload is too long" : NULL;
+	case QP_FIELD_PID:
+		return field->len != sizeof(uint32_t) ? "a process number has a wrong length"
+						      : NULL;
 	default:
 		return NULL; /* of a later version: kept, and read by nobody here */
 	}
@@ -181,6 +184,14 @@ struct qp_sock event_sock(const struct event_field *field)
 
 	memcpy(&sock, field->data, sizeof(sock));
 	return sock;
+}
+
+uint32_t event_pid(const struct event_field *field)
+{
+	uint32_t pid;
+
+	memcpy(&pid, field->data, sizeof(pid));
+	return pid;
 }
 
 char *event_path_text(const struct event_field *field)

@@ -48,6 +48,7 @@ const struct event_field *event_field_find(const struct kernel_event *event,
 
 struct qp_path event_path(const struct event_field *field);
 struct qp_sock event_sock(const struct event_field *field);
+uint32_t event_pid(const struct event_field *field);
 
 /* The place's absolute text; for what is in no file system its one name. A new string of
  * the caller's, raw bytes without a NUL inside; NULL when out of memory. */

@@ -154,6 +154,8 @@ static int dispatch_call(struct decoder *d, const struct step *step)
 		return handle_chdir(d, step);
 	case QP_KIND_KILL:
 		return decode_kill(d, step);
+	case QP_KIND_ONTO:
+		return decode_onto(d, step);
 	case QP_KIND_PRCTL:
 		return phase_heartbeat(d, step);
 	case QP_KIND_SOCKET:

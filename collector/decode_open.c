@@ -84,13 +84,19 @@ int decode_open(struct decoder *d, const struct step *step)
 	/* Opening by handle goes around every folder's rights. */
 	if (step->event->call.call == QP_CALL_ID_open_by_handle_at)
 		return decode_tamper(d, step);
-	if (step->event->call.ret < 0)
+	if (step->event->call.ret < 0) {
+		r = decode_foreign(d, step, NULL);
+		if (r)
+			return r < 0 ? r : 0;
 		return open_failed(d, step, &intent);
+	}
 	if (step->process->actor == ACTOR_STAGE && !intent.writes && !intent.creates)
 		return 0;
 	r = place_of_field(step->event, QP_ROLE_RET, &place);
-	if (r < 0)
-		return r;
+	if (r == 0)
+		r = decode_foreign(d, step, &place);
+	if (r)
+		return r < 0 ? r : 0;
 	if (intent.writes || place.path.flags & QP_PATH_CREATED) {
 		r = opened_to_write(d, step, &place);
 		if (r < 0)

@@ -100,6 +100,7 @@ struct argument {
 	char *string, *base, *root; /* raw; NULL: not known */
 	bool changed;		    /* between entry and exit */
 	bool cut, fault, base_certain;
+	bool own; /* the text began with the working directory's or a descriptor's link */
 };
 
 static void cleanup_argument(struct argument *a)
@@ -141,6 +142,17 @@ static const struct event_field *either_path(const struct step *step, unsigned i
 	return field ? field : event_field_find(step->event, QP_FIELD_PATH, role);
 }
 
+static int take_base(struct argument *a, const struct event_field *field)
+{
+	struct qp_path path = event_path(field);
+
+	free(a->base);
+	a->base = event_path_text(field);
+	a->base_certain = !field->flags && !(path.flags & (QP_PATH_TRUNCATED | QP_PATH_DETACHED |
+							   QP_PATH_NOT_A_FS | QP_PATH_OTHER_NS));
+	return a->base ? 0 : -ENOMEM;
+}
+
 static int argument_base(const struct step *step, unsigned int arg, struct argument *a)
 {
 	const struct event_field *root = either_path(step, QP_ROLE_ROOT), *field;
@@ -153,20 +165,44 @@ static int argument_base(const struct step *step, unsigned int arg, struct argum
 			return -ENOMEM;
 	}
 	field = either_path(step, dirfd ? arg - 1 : QP_ROLE_CWD);
-	if (field) {
-		struct qp_path path = event_path(field);
-
-		a->base = event_path_text(field);
-		a->base_certain =
-			!field->flags && !(path.flags & (QP_PATH_TRUNCATED | QP_PATH_DETACHED |
-							 QP_PATH_NOT_A_FS | QP_PATH_OTHER_NS));
-		return a->base ? 0 : -ENOMEM;
-	}
+	if (field)
+		return take_base(a, field);
 	if (!dirfd && step->process->cwd) {
 		a->base = strdup(step->process->cwd);
 		return a->base ? 0 : -ENOMEM;
 	}
 	return 0;
+}
+
+static bool is_same_field(const struct event_field *one, const struct event_field *other)
+{
+	return one->len == other->len && memcmp(one->data, other->data, one->len) == 0;
+}
+
+/*
+ * A text that begins with a link to something of the caller's own starts there. The link
+ * itself is what is meant where no more follows and the call does not follow it.
+ */
+static int argument_own(const struct step *step, unsigned int arg, bool follow, struct argument *a)
+{
+	unsigned int role = QP_ROLE_CWD;
+	const struct event_field *field, *at_exit;
+	const char *rest = NULL;
+	enum own_link link = a->string ? path_own_link(a->string, &rest) : OWN_LINK_NONE;
+
+	if (link == OWN_LINK_NONE || (!*rest && !follow))
+		return 0;
+	if (link == OWN_LINK_FD)
+		role = QP_ROLE_NAMED + arg;
+	field = either_path(step, role);
+	if (!field)
+		return 0;
+	at_exit = event_field_find(step->event, QP_FIELD_PATH, role);
+	if (link == OWN_LINK_FD && at_exit && !is_same_field(field, at_exit))
+		a->changed = true;
+	a->own = true;
+	memmove(a->string, rest, strlen(rest) + 1);
+	return take_base(a, field);
 }
 
 /* The text as an absolute path of the mount namespace; NULL in *ret_text when unknown. */
@@ -196,6 +232,31 @@ static bool names_descriptor(const struct step *step, unsigned int arg, const st
 	if (!dirfd)
 		return false;
 	return a->string ? !a->string[0] : !step->event->call.args[arg];
+}
+
+/* An empty text where the call wants a path: the kernel looked no further. What it says of a
+ * descriptor that one may not link is the same. */
+static bool names_nothing(const struct step *step, const struct argument *a)
+{
+	const struct qp_call *call = &step->event->call;
+
+	if (call->call == QP_CALL_ID_linkat && call->args[4] & AT_EMPTY_PATH)
+		return false;
+	return a->string && !a->string[0] && step->event->head.type == QP_EVENT_CALL &&
+	       call->ret == -ENOENT;
+}
+
+/* The file of the descriptor, or the folder, whose link in /proc was the whole text. */
+static int place_of_own(const struct step *step, unsigned int arg, const struct argument *a,
+			struct place *place)
+{
+	bool fd = either_path(step, QP_ROLE_NAMED + arg);
+	unsigned int role = fd ? QP_ROLE_NAMED + arg : QP_ROLE_CWD;
+	bool at_exit = event_field_find(step->event, QP_FIELD_PATH, role);
+	int r = place_of_field(at_exit ? step->event : step->enter, role, place);
+
+	place->certain &= !a->changed && !a->cut;
+	return r;
 }
 
 static int place_of_text(struct decoder *d, const struct step *step, unsigned int arg, bool follow,
@@ -242,8 +303,16 @@ int place_of_argument(struct decoder *d, const struct step *step, unsigned int a
 	r = argument_string(step, arg, &a);
 	if (r == 0)
 		r = argument_base(step, arg, &a);
+	if (r == 0)
+		r = argument_own(step, arg, follow, &a);
 	if (r < 0)
 		return r;
+	if (a.own && !*a.string)
+		return place_of_own(step, arg, &a, ret_place);
+	if (names_nothing(step, &a)) {
+		ret_place->text = strdup("");
+		return ret_place->text ? 0 : -ENOMEM;
+	}
 	if (names_descriptor(step, arg, &a) && either_path(step, arg - 1)) {
 		bool at_exit = event_field_find(step->event, QP_FIELD_PATH, arg - 1);
 

@@ -280,10 +280,18 @@ int decode_exec_failed(struct decoder *d, const struct step *step);
 int exec_pending_flush(struct decoder *d, struct process *process);
 
 /* decode_tamper.c */
+#define TAMPER_NO_TARGET (-1)
 int decode_tamper(struct decoder *d, const struct step *step);
-int decode_kill(struct decoder *d, const struct step *step);
 int tamper_observe(struct decoder *d, const struct step *step, const struct place *place,
 		   int64_t target);
+
+/* decode_onto.c */
+int decode_onto(struct decoder *d, const struct step *step);
+int decode_kill(struct decoder *d, const struct step *step);
+
+/* decode_foreign.c: opens of what is another process's. @opened: what the open returned, NULL
+ * when it failed. 1 when it was such a one, and is told of. */
+int decode_foreign(struct decoder *d, const struct step *step, const struct place *opened);
 
 /* decode_net.c, decode_socket.c, decode_join.c */
 int decode_socket(struct decoder *d, const struct step *step);

@@ -14,7 +14,6 @@
 #define NEW_NAMESPACE                                                                       \
 	((uint64_t)(uint32_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | \
 			      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET))
-#define NO_TARGET (-1)
 
 static int tamper_fill(struct observation *observation, const struct step *step,
 		       const struct place *place, int64_t target)
@@ -28,7 +27,7 @@ static int tamper_fill(struct observation *observation, const struct step *step,
 		observation->path = escape_bytes(place->text, strlen(place->text));
 		r = observation->path ? 0 : -ENOMEM;
 	}
-	if (r == 0 && target != NO_TARGET)
+	if (r == 0 && target != TAMPER_NO_TARGET)
 		r = observation_set(observation, "target", json_integer(target));
 	return r;
 }
@@ -113,9 +112,6 @@ static bool is_harmless(const struct step *step)
 	switch (event->call.call) {
 	case QP_CALL_ID_name_to_handle_at: /* libraries compare mounts with it */
 		return true;
-	case QP_CALL_ID_process_vm_readv:
-	case QP_CALL_ID_process_vm_writev:
-		return (uint32_t)event->call.args[0] == step->process->ns_pid;
 	case QP_CALL_ID_unshare:
 	case QP_CALL_ID_clone:
 	case QP_CALL_ID_clone3:
@@ -127,15 +123,9 @@ static bool is_harmless(const struct step *step)
 
 static int64_t target_of(const struct kernel_event *event)
 {
-	switch (event->call.call) {
-	case QP_CALL_ID_process_vm_readv:
-	case QP_CALL_ID_process_vm_writev:
-		return (int32_t)event->call.args[0];
-	case QP_CALL_ID_ptrace:
-		return event->call.args[0] ? (int32_t)event->call.args[1] : NO_TARGET;
-	default:
-		return NO_TARGET;
-	}
+	if (event->call.call == QP_CALL_ID_ptrace && event->call.args[0])
+		return (int32_t)event->call.args[1];
+	return TAMPER_NO_TARGET;
 }
 
 int decode_tamper(struct decoder *d, const struct step *step)
@@ -152,61 +142,4 @@ int decode_tamper(struct decoder *d, const struct step *step)
 		break;
 	}
 	return r < 0 ? r : tamper_observe(d, step, &place, target_of(step->event));
-}
-
-static void pidfd_remember(struct process *process, int64_t fd, int64_t ns_pid)
-{
-	size_t at = process->pidfds_cnt++ % PROCESS_PIDFDS_MAX;
-
-	process->pidfds[at].fd = fd;
-	process->pidfds[at].ns_pid = ns_pid;
-}
-
-/* 0 when not known: no process has that number. */
-static int64_t pidfd_target(const struct process *process, int64_t fd)
-{
-	size_t cnt =
-		process->pidfds_cnt < PROCESS_PIDFDS_MAX ? process->pidfds_cnt : PROCESS_PIDFDS_MAX;
-
-	for (size_t i = 1; i <= cnt; i++) {
-		size_t at = (process->pidfds_cnt - i) % PROCESS_PIDFDS_MAX;
-
-		if (process->pidfds[at].fd == fd)
-			return process->pidfds[at].ns_pid;
-	}
-	return 0;
-}
-
-static int64_t signal_of(const struct kernel_event *event)
-{
-	switch (event->call.call) {
-	case QP_CALL_ID_tgkill:
-	case QP_CALL_ID_rt_tgsigqueueinfo:
-		return (int32_t)event->call.args[2];
-	default:
-		return (int32_t)event->call.args[1];
-	}
-}
-
-int decode_kill(struct decoder *d, const struct step *step)
-{
-	const struct qp_call *call = &step->event->call;
-	int64_t target = (int32_t)call->args[0];
-	const struct process *victim;
-
-	if (call->call == QP_CALL_ID_pidfd_open) {
-		if (call->ret >= 0)
-			pidfd_remember(step->process, call->ret, target);
-		return 0;
-	}
-	if (call->call == QP_CALL_ID_pidfd_send_signal)
-		target = pidfd_target(step->process, target);
-	else if (target == 0) /* its own process group */
-		return 0;
-	if (signal_of(step->event) == 0)
-		return 0;
-	victim = proctree_by_nspid(&d->tree, target < -1 ? -target : target);
-	if (victim && victim->actor == ACTOR_PACKAGE)
-		return 0;
-	return tamper_observe(d, step, NULL, target);
 }

@@ -126,3 +126,30 @@ bool path_of_process(const char *path, long *ret_pid, const char **ret_rest)
 	*ret_rest = path + digits + 1;
 	return true;
 }
+
+enum own_link path_own_link(const char *path, const char **ret_rest)
+{
+	static const struct {
+		const char *begin;
+		enum own_link link;
+	} links[] = {
+		{"/proc/self/cwd", OWN_LINK_CWD}, {"/proc/thread-self/cwd", OWN_LINK_CWD},
+		{"/proc/self/fd/", OWN_LINK_FD},  {"/proc/thread-self/fd/", OWN_LINK_FD},
+		{"/dev/fd/", OWN_LINK_FD},
+	};
+
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		const char *rest = path + strlen(links[i].begin);
+		size_t digits;
+
+		if (strncmp(path, links[i].begin, strlen(links[i].begin)) != 0)
+			continue;
+		digits = links[i].link == OWN_LINK_FD ? strspn(rest, "0123456789") : 0;
+		rest += digits;
+		if ((*rest && *rest != '/') || (links[i].link == OWN_LINK_FD && !digits))
+			return OWN_LINK_NONE;
+		*ret_rest = rest + strspn(rest, "/");
+		return links[i].link;
+	}
+	return OWN_LINK_NONE;
+}

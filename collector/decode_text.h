@@ -32,4 +32,10 @@ char *path_package(const char *path);
 /* "/proc/<pid>/rest": the pid and, borrowed from @path, the rest behind the slash. */
 bool path_of_process(const char *path, long *ret_pid, const char **ret_rest);
 
+/* What of the caller's own a path begins with, as bpf/event.h says at QP_ROLE_NAMED. */
+enum own_link { OWN_LINK_NONE, OWN_LINK_CWD, OWN_LINK_FD };
+
+/* *ret_rest is what follows, without slashes at its begin: "" when the link itself is meant. */
+enum own_link path_own_link(const char *path, const char **ret_rest);
+
 #endif

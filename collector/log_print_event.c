@@ -20,13 +20,10 @@ struct flag_name {
 };
 
 static const struct flag_name path_flags[] = {
-	{QP_PATH_TRUNCATED, "truncated"},
-	{QP_PATH_DELETED, "deleted"},
-	{QP_PATH_DETACHED, "detached"},
-	{QP_PATH_NOT_A_FS, "not-a-fs"},
-	{QP_PATH_CREATED, "created"},
-	{QP_PATH_OTHER_NS, "other-namespace"},
-	{0, NULL},
+	{QP_PATH_TRUNCATED, "truncated"}, {QP_PATH_DELETED, "deleted"},
+	{QP_PATH_DETACHED, "detached"},	  {QP_PATH_NOT_A_FS, "not-a-fs"},
+	{QP_PATH_CREATED, "created"},	  {QP_PATH_OTHER_NS, "other-namespace"},
+	{QP_PATH_HELD, "held"},		  {0, NULL},
 };
 static const struct flag_name field_flags[] = {
 	{QP_FIELD_TRUNCATED, "truncated"}, {QP_FIELD_FAULT, "fault"}, {0, NULL}};
@@ -115,7 +112,10 @@ static const char *role_text(uint8_t role, char buf[static 8])
 
 	if (role < sizeof(names) / sizeof(names[0]) && names[role])
 		return names[role];
-	snprintf(buf, 8, "%u", role);
+	if (role >= QP_ROLE_NAMED && role < QP_ROLE_NAMED + CALL_ARGS_CNT)
+		snprintf(buf, 8, "fd of %u", role - QP_ROLE_NAMED);
+	else
+		snprintf(buf, 8, "%u", role);
 	return buf;
 }
 
@@ -125,6 +125,7 @@ static json_t *field_json(const struct event_field *field)
 		[QP_FIELD_PATH] = "path", [QP_FIELD_STRING] = "string",
 		[QP_FIELD_ARGV] = "argv", [QP_FIELD_SOCKADDR] = "sockaddr",
 		[QP_FIELD_SOCK] = "sock", [QP_FIELD_PAYLOAD] = "payload",
+		[QP_FIELD_PID] = "pid",
 	};
 	bool known = field->kind < sizeof(kinds) / sizeof(kinds[0]) && kinds[field->kind];
 	char buf[8];
@@ -142,6 +143,9 @@ static json_t *field_json(const struct event_field *field)
 		break;
 	case QP_FIELD_SOCK:
 		value = sock_json(field);
+		break;
+	case QP_FIELD_PID:
+		value = json_integer(event_pid(field));
 		break;
 	default:
 		value = json_escaped(field->data, field->len);

@@ -201,6 +201,8 @@ static int arg_print(FILE *out, const struct kernel_event *event, unsigned int a
 		pointer_print(out, value);
 		return 0;
 	case QP_ARG_NUM:
+	case QP_ARG_PID:
+	case QP_ARG_PIDFD:
 	case QP_ARG_NONE:
 		break;
 	}

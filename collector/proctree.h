@@ -13,7 +13,6 @@
 #define PROCESSES_MAX	       32768 /* of one run, those that ended included */
 #define PROCESS_ARGV_BYTES_MAX 1024  /* kept of each; observations have them whole */
 #define PROCESS_PENDING_MAX    16    /* failed execs that may yet turn out look-ups */
-#define PROCESS_PIDFDS_MAX     8
 
 /* A failed exec, kept until it is known whether a later one of that name succeeded. */
 struct pending_exec {
@@ -51,11 +50,6 @@ struct process {
 	char *script;  /* last name of the script that it runs, NULL: none */
 	struct pending_exec pending[PROCESS_PENDING_MAX];
 	size_t pending_cnt;
-	struct {
-		int64_t fd;
-		int64_t ns_pid;
-	} pidfds[PROCESS_PIDFDS_MAX];
-	size_t pidfds_cnt; /* so far; the table keeps the last ones */
 };
 
 struct proctree {

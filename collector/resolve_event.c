@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "collector/decode_call.h"
+#include "collector/decode_text.h"
 #include "collector/fields.h"
 
 #include <errno.h>
@@ -133,6 +134,29 @@ static bool is_single_name(const char *text, size_t len)
 }
 
 /*
+ * What the text of argument @arg starts from, NULL: the root. *text goes on to what follows a
+ * link to the task's own, as the decoder has it.
+ */
+static const struct qp_field *start_of(const struct lookup *l, unsigned int arg, const char **text)
+{
+	const struct qp_event *from = l->enter ? l->enter : l->event;
+	const struct qp_field *base;
+	enum own_link link;
+	const char *rest;
+
+	if (**text != '/')
+		return base_of(l, arg);
+	link = path_own_link(*text, &rest);
+	if (link == OWN_LINK_NONE || (!*rest && !follows(l)))
+		return NULL;
+	base = event_find(from, sizeof(*l->call), QP_FIELD_PATH,
+			  link == OWN_LINK_CWD ? QP_ROLE_CWD : QP_ROLE_NAMED + arg);
+	if (base)
+		*text = rest;
+	return base;
+}
+
+/*
  * The whole text to look up for argument @arg, beneath the task's root. *ret_certain: the
  * folder is one that the kernel named, so that the text is the path wherever it leads by
  * now.
@@ -140,33 +164,35 @@ static bool is_single_name(const char *text, size_t len)
 static int text_of(const struct lookup *l, unsigned int arg, const char *root, char *buf,
 		   size_t size, bool *ret_certain)
 {
-	const struct qp_field *string = string_of(l, arg);
-	const struct qp_field *base;
-	const char *text;
+	const struct qp_field *string = string_of(l, arg), *base;
+	char whole[QP_PATH_BYTES_MAX + 1];
+	const char *text = whole;
 	size_t len = 0;
 	int rc;
 
 	*ret_certain = false;
 	if (!string || string->flags)
 		return string && string->flags & QP_FIELD_TRUNCATED ? -ENAMETOOLONG : -EFAULT;
-	text = (const char *)(string + 1);
-	if (!string->len || text[0] != '/') {
-		base = base_of(l, arg);
-		if (!base)
-			return -ENODATA;
+	if (string->len >= sizeof(whole) || memchr(string + 1, '\0', string->len))
+		return -ENAMETOOLONG;
+	memcpy(whole, string + 1, string->len);
+	whole[string->len] = '\0';
+	base = start_of(l, arg, &text);
+	if (!base && *whole != '/')
+		return -ENODATA;
+	if (base) {
 		rc = path_text(base, buf, size);
 		if (!rc)
 			rc = strip_root(buf, root);
 		if (rc)
 			return rc;
-		*ret_certain = is_single_name(text, string->len);
+		*ret_certain = is_single_name(text, strlen(text));
 		len = strlen(buf);
 		buf[len++] = '/';
 	}
-	if (memchr(text, '\0', string->len) || len + string->len >= size)
+	if (len + strlen(text) >= size)
 		return -ENAMETOOLONG;
-	memcpy(buf + len, text, string->len);
-	buf[len + string->len] = '\0';
+	strcpy(buf + len, text);
 	return 0;
 }
 

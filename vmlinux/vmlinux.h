@@ -124,6 +124,7 @@ struct inode {
 	unsigned long i_ino;
 	unsigned int i_nlink;
 	u32 i_rdev;
+	void *i_private;
 };
 
 struct seqcount {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/collector/events.h"
 
-#include <signal.h>
 #include <sys/socket.h>
 
 static struct script script;
@@ -136,56 +135,7 @@ Test(decode_tamper, an_io_uring_that_was_had_makes_the_trace_incomplete)
 Test(decode_tamper, harmless_calls_accuse_nobody)
 {
 	ev_call(s, 11, QP_CALL_ID_name_to_handle_at, -EOPNOTSUPP, ARGS(3));
-	ev_call(s, 11, QP_CALL_ID_process_vm_readv, 8, ARGS(11));
 	ev_call(s, 11, QP_CALL_ID_prctl, 0, ARGS(4, 0)); /* PR_SET_DUMPABLE */
-	none();
-}
-
-Test(decode_tamper, signals_within_the_package_are_its_own_affair)
-{
-	ev_call(s, 11, QP_CALL_ID_kill, 0, ARGS(10, SIGTERM));
-	ev_call(s, 10, QP_CALL_ID_kill, 0, ARGS(11, SIGKILL));
-	ev_call(s, 10, QP_CALL_ID_kill, 0, ARGS((uint64_t)-11, SIGKILL));
-	ev_call(s, 10, QP_CALL_ID_kill, 0, ARGS(0, SIGTERM));
-	ev_exit(s, 11, 0);
-	ev_call(s, 10, QP_CALL_ID_kill, -ESRCH, ARGS(11, SIGKILL));
-	none();
-}
-
-Test(decode_tamper, asking_whether_a_process_lives_is_no_attack)
-{
-	ev_call(s, 11, QP_CALL_ID_kill, -EPERM, ARGS(1, 0));
-	none();
-}
-
-Test(decode_tamper, signals_to_others_are_attacks)
-{
-	ev_call(s, 11, QP_CALL_ID_kill, -EPERM, ARGS(1, SIGKILL));
-	assert_json(extra(the_one(), "target"), "1");
-}
-
-Test(decode_tamper, a_signal_to_everybody_is_an_attack)
-{
-	ev_call(s, 11, QP_CALL_ID_kill, 0, ARGS((uint64_t)-1, SIGKILL));
-	the_one();
-}
-
-Test(decode_tamper, a_signal_by_pidfd_is_told_by_whom_the_pidfd_names)
-{
-	ev_call(s, 11, QP_CALL_ID_pidfd_open, 5, ARGS(10));
-	ev_call(s, 11, QP_CALL_ID_pidfd_send_signal, 0, ARGS(5, SIGTERM));
-	ev_call(s, 11, QP_CALL_ID_pidfd_open, 6, ARGS(1));
-	ev_call(s, 11, QP_CALL_ID_pidfd_send_signal, 0, ARGS(6, SIGTERM));
-	assert_json(extra(the_one(), "target"), "1");
-}
-
-Test(decode_tamper, a_signal_to_a_thread_of_ones_own_is_none)
-{
-	struct qp_fork body = {OUTSIDE + 10, OUTSIDE + 15, 10, 15, 0};
-	struct building b = begin_event(s, QP_EVENT_FORK, 10, &body, sizeof(body));
-
-	emit(s, &b);
-	ev_call(s, 10, QP_CALL_ID_tkill, 0, ARGS(15, SIGUSR1));
 	none();
 }
 
