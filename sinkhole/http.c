@@ -38,6 +38,16 @@ static bool line_may_be_http(const char *line, size_t len)
 	return i == len || line[i] == ' ';
 }
 
+/* Neither NUL nor another control character but the CR that ends it: git and others put these
+ * behind a word and a blank, and end no line. */
+static bool has_controls(const char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (((unsigned char)line[i] < ' ' && line[i] != '\r') || line[i] == 0x7f)
+			return true;
+	return false;
+}
+
 /* method SP target SP HTTP/1.x */
 static bool request_line_parse(struct http_head *head, const char *bytes, size_t start, size_t len)
 {
@@ -184,6 +194,8 @@ static enum http_result line_take(struct http_head *head, const char *bytes, siz
 
 enum http_result http_head_scan(struct http_head *head, const char *bytes, size_t len)
 {
+	size_t seen = head->scanned;
+
 	while (head->scanned < len) {
 		const char *lf = memchr(bytes + head->scanned, '\n', len - head->scanned);
 		size_t start = head->line_start, line_len;
@@ -207,8 +219,11 @@ enum http_result http_head_scan(struct http_head *head, const char *bytes, size_
 	if (!head->has_line) {
 		const char *line = bytes + head->line_start;
 		size_t line_len = len - head->line_start;
+		size_t at = seen > head->line_start ? seen : head->line_start;
 
 		if (!(line_len == 1 && *line == '\r') && !line_may_be_http(line, line_len))
+			return HTTP_NOT;
+		if (has_controls(bytes + at, len - at))
 			return HTTP_NOT;
 	}
 	if (len >= HTTP_HEAD_MAX) {

@@ -74,6 +74,6 @@ json_t *talk_mail_cut(const struct talk *talk);
 
 extern const struct talk_protocol talk_smtp, talk_ftp, talk_pop3, talk_imap, talk_irc, talk_ssh,
 	talk_redis, talk_mysql, talk_postgresql, talk_mqtt, talk_socks4, talk_socks5,
-	talk_bittorrent, talk_stratum, talk_json_rpc, talk_memcached;
+	talk_bittorrent, talk_stratum, talk_json_rpc, talk_memcached, talk_git;
 
 #endif

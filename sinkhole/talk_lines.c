@@ -7,6 +7,9 @@
 #define PASSIVE_FIRST 40000
 #define PASSIVE_CNT   10000
 
+/* Without SASL, so that clients log in by LOGIN, in one line. */
+#define IMAP_CAPABILITY "CAPABILITY IMAP4rev1 LOGIN-REFERRALS ID ENABLE IDLE LITERAL+"
+
 static void note_path(struct talk *talk, const char *argument)
 {
 	talk_note(talk, "files", argument, strlen(argument));
@@ -73,8 +76,9 @@ static const struct talk_command ftp_commands[] = {
 	{NULL, "500 Unknown command.\r\n", TALK_ON, NULL},
 };
 
+/* No SASL: clients then say in one line who they are. */
 static const struct talk_command pop3_commands[] = {
-	{"CAPA", "+OK\r\nUSER\r\nUIDL\r\nTOP\r\nSASL PLAIN LOGIN\r\n.\r\n", TALK_ON, NULL},
+	{"CAPA", "+OK\r\nUSER\r\nUIDL\r\nTOP\r\n.\r\n", TALK_ON, NULL},
 	{"USER", "+OK\r\n", TALK_ON, note_user},
 	{"PASS", "+OK Logged in.\r\n", TALK_ON, NULL},
 	{"APOP", "+OK Logged in.\r\n", TALK_ON, note_user},
@@ -147,8 +151,7 @@ static void pop3_greet(struct talk *talk)
 
 static void imap_greet(struct talk *talk)
 {
-	talk_say(talk, "* OK [CAPABILITY IMAP4rev1 SASL-IR LOGIN-REFERRALS ID ENABLE IDLE LITERAL+ "
-		       "AUTH=PLAIN AUTH=LOGIN] Dovecot (Debian) ready.\r\n");
+	talk_say(talk, "* OK [" IMAP_CAPABILITY "] Dovecot (Debian) ready.\r\n");
 }
 
 /* Each command has a tag, with which its answer ends; a literal is passed over. */
@@ -173,11 +176,11 @@ static size_t imap_take(struct talk *talk, const char *bytes, size_t len)
 	if (!*line)
 		return used;
 	if (!strncasecmp(verb, "CAPABILITY", 10))
-		talk_say(talk, "* CAPABILITY IMAP4rev1 AUTH=PLAIN AUTH=LOGIN\r\n");
+		talk_say(talk, "* " IMAP_CAPABILITY "\r\n");
 	if (!strncasecmp(verb, "SELECT", 6) || !strncasecmp(verb, "EXAMINE", 7))
 		talk_say(talk, "* 0 EXISTS\r\n* 0 RECENT\r\n");
-	if (!strncasecmp(verb, "STARTTLS", 8)) {
-		talk_say(talk, "%.*s BAD TLS support isn't enabled.\r\n", tag, line);
+	if (!strncasecmp(verb, "STARTTLS", 8) || !strncasecmp(verb, "AUTHENTICATE", 12)) {
+		talk_say(talk, "%.*s BAD Command is not enabled.\r\n", tag, line);
 		return used;
 	}
 	if (!strncasecmp(verb, "LOGOUT", 6)) {

@@ -10,13 +10,13 @@
 /* Known by name only. */
 static const struct talk_protocol adb = {.name = "adb"}, amqp = {.name = "amqp"},
 				  bitcoin = {.name = "bitcoin"}, dht = {.name = "bittorrent-dht"},
-				  git = {.name = "git"}, ldap = {.name = "ldap"},
-				  mongodb = {.name = "mongodb"}, ntp = {.name = "ntp"},
-				  rdp = {.name = "rdp"}, rsync = {.name = "rsync"},
-				  rtsp = {.name = "rtsp"}, sip = {.name = "sip"},
-				  smb = {.name = "smb"}, ssdp = {.name = "ssdp"},
-				  stun = {.name = "stun"}, telnet = {.name = "telnet"},
-				  vnc = {.name = "vnc"}, xmpp = {.name = "xmpp"};
+				  ldap = {.name = "ldap"}, mongodb = {.name = "mongodb"},
+				  ntp = {.name = "ntp"}, rdp = {.name = "rdp"},
+				  rsync = {.name = "rsync"}, rtsp = {.name = "rtsp"},
+				  sip = {.name = "sip"}, smb = {.name = "smb"},
+				  ssdp = {.name = "ssdp"}, stun = {.name = "stun"},
+				  telnet = {.name = "telnet"}, vnc = {.name = "vnc"},
+				  xmpp = {.name = "xmpp"};
 
 /* A row fits when these bytes are there; letters of either case. Port 0: at any. */
 struct talk_sign {
@@ -67,8 +67,8 @@ static const struct talk_sign signs[] = {
 	SIGN(adb, 0, 0, "CNXN"),
 	SIGN(amqp, 0, 0, "AMQP"),
 	SIGN(bitcoin, 0, 0, "\xf9\xbe\xb4\xd9"),
-	SIGN(git, 0, 4, "git-upload-pack "),
-	SIGN(git, 0, 4, "git-receive-pack "),
+	SIGN(talk_git, 0, 4, "git-upload-pack "),
+	SIGN(talk_git, 0, 4, "git-receive-pack "),
 	SIGN(mongodb, 0, 12, "\xdd\x07\0\0"),
 	SIGN(mongodb, 0, 12, "\xd4\x07\0\0"),
 	SIGN(rdp, 3389, 0, "\x03\0\0"),
@@ -197,8 +197,9 @@ static enum talk_told ldap_tell(const uint8_t *b, size_t len)
 
 static enum talk_told rtsp_tell(const uint8_t *b, size_t len)
 {
-	const char *end = memchr(b, '\n', len);
-	bool is = memmem(b, len, " rtsp://", 8) != NULL;
+	const uint8_t *end = memchr(b, '\n', len);
+	size_t line = end ? (size_t)(end - b) : len;
+	bool is = memmem(b, line, " rtsp://", 8) || memmem(b, line, " RTSP/1.", 8);
 
 	if (!isupper(b[0]))
 		return TALK_NO;

@@ -77,6 +77,8 @@ Test(http, tells_other_protocols_at_once)
 		"(GET) / HTTP/1.1\r\n",
 		"GET\t/ HTTP/1.1\r\n",
 		"{\"json\": 1}",
+		"003dgit-upload-pack /a.git\x01",
+		"GET /\x7f",
 		"AVERYLONGMETHODNAMEOFMORETHAN32CHARS / HTTP/1.1\r\n",
 	};
 

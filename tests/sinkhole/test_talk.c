@@ -129,8 +129,24 @@ Test(talk, lets_clients_of_line_protocols_go_on)
 		    {"QUIT\r\n", "+OK"});
 	EXPECT_TALK(4143, "{\"protocol\": \"imap\", \"users\": [\"me pw\"]}",
 		    {"a1 CAPABILITY\r\n", "* OK [CAPABILITY IMAP4rev1"},
-		    {"a2 LOGIN me pw\r\n", "a2 OK"}, {"a3 APPEND x {5}\r\n", "+ OK\r\n"},
-		    {"\r\nab.\r\n", ""}, {"a4 LOGOUT\r\n", "* BYE Logging out\r\na4 OK"});
+		    {"a2 AUTHENTICATE PLAIN\r\n", "a2 BAD"}, {"a2 LOGIN me pw\r\n", "a2 OK"},
+		    {"a3 APPEND x {5}\r\n", "+ OK\r\n"}, {"\r\nab.\r\n", ""},
+		    {"a4 LOGOUT\r\n", "* BYE Logging out\r\na4 OK"});
+}
+
+/* gitprotocol-pack(5): lengths in four hexadecimal digits that count themselves. */
+Test(talk, tells_a_client_of_git_that_there_is_no_such_repository)
+{
+	EXPECT_TALK(9418, "{\"protocol\": \"git\", \"repositories\": [\"/a.git\"]}",
+		    {"001bgit-upload-pack /a.git\n",
+		     "0038ERR access denied or repository not exported: /a.git"});
+	/* As git sends it, nothing ends a line (the first of its zero bytes is \1 here). */
+	EXPECT_TALK(9418, "{\"protocol\": \"git\"}",
+		    {"0020git-upload-pack /a.git\1host=", "003eERR access denied or "});
+	EXPECT_TALK(9418, "{\"protocol\": \"git\", \"bytesReceived\": 27}",
+		    {"zzzzgit-upload-pack /a.git\n", ""});
+	EXPECT_TALK(9418, "{\"protocol\": \"git\", \"bytesReceived\": 27}",
+		    {"ffffgit-upload-pack /a.git\n", ""});
 }
 
 Test(talk, names_the_software_of_ssh_and_ends_after_its_first_packet)
@@ -243,6 +259,7 @@ static const struct begin begins[] = {
 	BEGIN("git", 9418, "0033git-upload-pack /project.git\0host=h.example\0"),
 	BEGIN("rsync", 873, "@RSYNCD: 31.0\n"),
 	BEGIN("rtsp", 554, "OPTIONS rtsp://h.example/ RTSP/1.0\r\nCSeq: 1\r\n\r\n"),
+	BEGIN("rtsp", 554, "OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n"),
 	BEGIN("xmpp", 5222, "<stream:stream to='h.example'>"),
 	BEGIN("vnc", 5900, "RFB 003.008\n"),
 	BEGIN("adb", 5555, "CNXN\0\0\0\1"),
