@@ -3,6 +3,7 @@
 // command; `program`, its first word unless said; `exit` (0); `prints`; `hosts`, the names whose
 // addresses it asks for; `records`, all others in the order that they were made in.
 import { BODY, sha256 } from './clients.mjs';
+import { ALERT, BOTH, body, dns, dnsTcp, http, node, tcp, tls } from './client-records.mjs';
 
 const EXES = {
   curl: /\/curl$/, wget: /\/wget$/, git: /\/git(-remote-https?)?$|\/ssh$/, ssh: /\/ssh$/, dig: /\/dig$/,
@@ -10,25 +11,6 @@ const EXES = {
   openssl: /\/openssl$/, nc: /\/nc\.openbsd$/,
 };
 
-const host = (url) => url.replace(/:\d+$/, '');
-const body = (text) => ({ payloadBytes: text.length, bodySha256: sha256(text) });
-const http = (method, authority, target, more = {}) => ({
-  type: 'tcp', protocol: 'http', dstName: host(authority), dstPort: Number(authority.split(':')[1] ?? 80),
-  host: authority, method, path: target, payloadBytes: 0, bodySha256: null, chunked: false, httpVersion: null, ...more,
-});
-const tls = (name, alpn, more = {}) => ({
-  type: 'tcp', protocol: 'tls', dstName: name, dstPort: 443, sni: name, alpn, ...more,
-});
-const raw = (name, port, bytes, more = {}) => ({
-  type: 'tcp', protocol: 'unknown', dstName: name, dstPort: port, bytesReceived: bytes.length, firstBytes: escaped(bytes), ...more,
-});
-const dns = (name, qtype, more = {}) => ({ type: 'dns', name, qtype, proto: 'udp', dstPort: 53, ...more });
-const dnsTcp = (more = {}) => ({ type: 'tcp', protocol: 'dns', dstPort: 53, ...more });
-const escaped = (text) => text.replace(/[\0-\x1f\x7f\\]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
-
-const ALERT = /alert|handshake|EPROTO|SSL/i;
-const BOTH = ['h2', 'http/1.1'];
-const node = (code) => `node -e '${code}'`;
 const LONG = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(45)}.example`;
 
 const HTTP = [
@@ -106,7 +88,7 @@ const DNS = [
   { run: 'dig +short -x $(dig +short dig-ptr.example)', prints: /^dig-ptr\.example\.\n/,
     records: [dns('dig-ptr.example', 1), dns(/^\d+\.\d+\.1[89]\.198\.in-addr\.arpa$/, 12, { answer: 'dig-ptr.example' })] },
   { run: 'dig dig-caa.example CAA', prints: /status: NOERROR[^]*ANSWER: 0/, records: [dns('dig-caa.example', 257, { answer: null })] },
-  { run: 'dig +tcp dig-tcp.example', prints: /\tA\t198\.1[89][^]*\(TCP\)/, records: [dns('dig-tcp.example', 1, { proto: 'tcp' }), dnsTcp()] },
+  { run: 'dig +tcp dig-tcp.example', prints: /\tA\t198\.1[89][^]*\(TCP\)/, records: [dns('dig-tcp.example', 1, { proto: 'tcp' }), dnsTcp({ bytesReceived: 58 })] },
   { run: 'dig +tcp +keepopen dig-k1.example dig-k2.example', prints: /dig-k1[^]*NOERROR[^]*dig-k2/,
     records: [dns('dig-k1.example', 1, { proto: 'tcp' }), dns('dig-k2.example', 1, { proto: 'tcp' }), dnsTcp({ bytesReceived: 114 })] },
   { run: 'dig @192.0.2.53 -p 5353 dig-port.example', prints: /NOERROR[^]*192\.0\.2\.53#5353/,
@@ -118,7 +100,7 @@ const DNS = [
   { run: 'dig +edns=7 +noednsnegotiation dig-version.example', prints: /status: BADVERS/, records: [dns('dig-version.example', 1)] },
   { run: 'dig +noedns dig-plain.example', prints: /ADDITIONAL: 0[^]*\tA\t198/, records: [dns('dig-plain.example', 1, { bytes: 35 })] },
   { run: `dig +noedns ${LONG} MX`, prints: /Truncated, retrying in TCP mode[^]*MX\t10 mail\.aaaa[^]*\(TCP\)/,
-    records: [dns(LONG, 15), dns(LONG, 15, { proto: 'tcp', answer: `10 mail.${LONG}` }), dnsTcp()] },
+    records: [dns(LONG, 15), dns(LONG, 15, { proto: 'tcp', answer: `10 mail.${LONG}` }), dnsTcp({ bytesReceived: 2 + 12 + LONG.length + 2 + 4 })] },
   { run: `dig +bufsize=1232 ${LONG} MX`, prints: /MX\t10 mail\.aaaa[^]*\(UDP\)/, records: [dns(LONG, 15)] },
   { run: 'dig CH version.bind TXT', prints: /NOERROR[^]*ANSWER: 0/, records: [dns('version.bind', 16, { answer: null })] },
   { run: 'dig +opcode=notify dig-notify.example SOA', prints: /status: NOTIMP/,
@@ -148,11 +130,54 @@ const OTHERS = [
     'Buffer.alloc(1182)]), 443, "203.0.113.42", () => s.close())'), prints: /^$/,
     records: [{ type: 'udp', dstIp: '203.0.113.42', dstPort: 443, bytes: 1200, protocol: 'quic', quicVersion: 1, service: null }] },
   { run: node('const s = require("net").connect(4003, "203.0.113.43", () => s.end("over tcp")).resume()'), prints: /^$/,
-    records: [raw(null, 4003, 'over tcp', { dstIp: '203.0.113.43' })] },
-  { run: 'printf "some bytes" | nc -N nc-tcp.example 4004', prints: /^$/, program: 'nc', hosts: ['nc-tcp.example'], records: [raw('nc-tcp.example', 4004, 'some bytes')] },
+    records: [tcp('unknown', null, 4003, { dstIp: '203.0.113.43', firstBytes: 'over tcp' })] },
+  { run: 'printf "some bytes" | nc -N nc-tcp.example 4004', prints: /^$/, program: 'nc', hosts: ['nc-tcp.example'], records: [tcp('unknown', 'nc-tcp.example', 4004, { bytesReceived: 10, firstBytes: 'some bytes' })] },
   { run: 'printf "some bytes" | nc -u -q 0 203.0.113.45 4005', prints: /^$/, program: 'nc',
     records: [{ type: 'udp', dstIp: '203.0.113.45', dstPort: 4005, bytes: 10, firstBytes: 'some bytes' }] },
   { run: 'nc -z 203.0.113.46 4006', prints: /^$/, records: [{ type: 'tcp', protocol: 'none', dstIp: '203.0.113.46', dstPort: 4006, bytesReceived: 0 }] },
+];
+
+// Protocols that are neither HTTP, TLS nor DNS.
+const MAIL = 'Subject: x\\r\\n\\r\\nhello\\r\\n';
+const TALKS = [
+  { run: 'git ls-remote git://git-git.example/a/b.git', exit: 128, prints: /access denied or repository not exported: \/a\/b\.git/,
+    hosts: ['git-git.example'], records: [tcp('git', 'git-git.example', 9418, { repositories: ['/a/b.git'] })] },
+  { run: 'GIT_SSH_COMMAND="ssh -o StrictHostKeyChecking=no" git ls-remote ssh://git@git-ssh.example/a.git', program: 'git', exit: 128,
+    prints: /Could not read from remote/, hosts: ['git-ssh.example'], records: [tcp('ssh', 'git-ssh.example', 22, { software: [/^SSH-2\.0-OpenSSH/] })] },
+  { run: 'ssh -o StrictHostKeyChecking=no -p 2022 deploy@ssh.example true', exit: 255, prints: /Connection closed/, hosts: ['ssh.example'],
+    records: [tcp('ssh', 'ssh.example', 2022)] },
+  { run: `python3 -c 'import smtplib; s = smtplib.SMTP("smtplib.example", 2525); ` +
+    `print(s.sendmail("a@from.example", ["b@to.example", "c@to.example"], "${MAIL}")); s.quit()'`, prints: /^{}/, hosts: ['smtplib.example'],
+    records: [tcp('smtp', 'smtplib.example', 2525, { mails: [{ from: 'a@from.example', to: ['b@to.example', 'c@to.example'],
+      bytes: 21, sha256: sha256('Subject: x\r\n\r\nhello\r\n') }] })] },
+  { run: 'curl -sS -T body --mail-from a@x.example --mail-rcpt b@x.example smtp://curl-smtp.example', prints: /^$/, hosts: ['curl-smtp.example'],
+    records: [tcp('smtp', 'curl-smtp.example', 25, { mails: [{ from: 'a@x.example', to: ['b@x.example'], bytes: BODY.length + 2, sha256: sha256(`${BODY}\r\n`) }] })] },
+  { run: 'curl -sS -T body ftp://me:pw@curl-ftp.example/up.txt', prints: /^$/, hosts: ['curl-ftp.example'],
+    records: [tcp('ftp', 'curl-ftp.example', 21, { users: ['me'], files: ['up.txt'] }),
+      { type: 'tcp', protocol: 'unknown', dstName: 'curl-ftp.example', bytesReceived: BODY.length, firstBytes: BODY.slice(0, 256) }] },
+  { run: 'curl -sS -u me:pw imap://curl-imap.example/INBOX', prints: /^$/, hosts: ['curl-imap.example'],
+    records: [tcp('imap', 'curl-imap.example', 143, { users: ['me pw'] })] },
+  { run: 'curl -sS -u me:pw pop3://curl-pop.example/', prints: /^/, hosts: ['curl-pop.example'],
+    records: [tcp('pop3', 'curl-pop.example', 110, { users: ['me'] })] },
+  { run: 'curl -sS -d hello mqtt://curl-mqtt.example/some/topic', prints: /^$/, hosts: ['curl-mqtt.example'],
+    records: [tcp('mqtt', 'curl-mqtt.example', 1883, { topics: ['some/topic'] })] },
+  { run: 'curl -sS -m 2 rtsp://curl-rtsp.example/x', exit: 28, prints: /timed out/, hosts: ['curl-rtsp.example'], records: [tcp('rtsp', 'curl-rtsp.example', 554)] },
+  { run: 'curl -sS -m 2 ldap://curl-ldap.example/dc=x', exit: 28, prints: /timed out/, hosts: ['curl-ldap.example'], records: [tcp('ldap', 'curl-ldap.example', 389)] },
+  { run: 'curl -sS -x socks5h://curl-socks.example:1080 http://target.example/p', prints: /403/, hosts: ['curl-socks.example'],
+    records: [http('GET', 'target.example', '/p', { dstName: 'curl-socks.example', dstPort: 1080, proxy: { protocol: 'socks5', targets: ['target.example:80'] } })] },
+  { run: 'curl -sS -x socks4a://curl-socks4.example:1080 http://target.example/p', prints: /403/, hosts: ['curl-socks4.example'],
+    records: [http('GET', 'target.example', '/p', { dstName: 'curl-socks4.example', dstPort: 1080, proxy: { protocol: 'socks4', targets: ['target.example:80'] } })] },
+  { run: `curl -sS -d '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}' http://curl-eth.example:8545/`, prints: /"result":"0x1"/,
+    hosts: ['curl-eth.example'], records: [http('POST', 'curl-eth.example:8545', '/', {
+      ...body('{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'), service: 'ethereum', methods: ['eth_chainId'] })] },
+  { run: `printf '*1\\r\\n$4\\r\\nPING\\r\\n' | nc -N nc-redis.example 6379`, program: 'nc', prints: /^\+PONG/, hosts: ['nc-redis.example'],
+    records: [tcp('redis', 'nc-redis.example', 6379, { commands: ['PING'] })] },
+  { run: `printf 'NICK a\\r\\nUSER b 0 * :c\\r\\nJOIN #x\\r\\nQUIT\\r\\n' | nc -N nc-irc.example 6667`, program: 'nc', prints: /001 a :Welcome/,
+    hosts: ['nc-irc.example'], records: [tcp('irc', 'nc-irc.example', 6667, { users: ['a'], channels: ['#x'] })] },
+  { run: 'openssl s_client -connect openssl-mail.example:25 -starttls smtp', exit: 1, prints: /Didn.t find STARTTLS/, hosts: ['openssl-mail.example'],
+    records: [tcp('smtp', 'openssl-mail.example', 25)] },
+  { run: `python3 -c 'import socket as s; s.socket(s.AF_INET, s.SOCK_DGRAM).sendto(b"\\x1b" + 47 * b"\\0", ("203.0.113.47", 123))'`, prints: /^$/,
+    records: [{ type: 'udp', dstIp: '203.0.113.47', dstPort: 123, bytes: 48, protocol: 'ntp' }] },
 ];
 
 // Under --tls refuse: the ClientHello is read and refused.
@@ -184,4 +209,4 @@ function complete(row) {
   return { hosts: [], exit: 0, ...row, program, exe: EXES[program] };
 }
 
-export const refuseRows = [...HTTP, ...DNS, ...OTHERS, ...REFUSED].map(complete);
+export const refuseRows = [...HTTP, ...DNS, ...OTHERS, ...TALKS, ...REFUSED].map(complete);

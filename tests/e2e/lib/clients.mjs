@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { temporaryFolder, receiptOf } from './qp.mjs';
 
 // So many at once: most of them wait most of the time.
@@ -34,18 +35,17 @@ export function runClients(t, rows, args = []) {
   return { ...run, free: run.receipt.network.sinkholeLog.slice() };
 }
 
-function matches(record, wanted) {
-  return Object.entries(wanted).every(([key, value]) => {
-    if (value === undefined) return true;
-    if (value instanceof RegExp) return typeof record[key] === 'string' && value.test(record[key]);
-    try {
-      assert.deepEqual(record[key] ?? null, value);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+// Regular expressions stand for texts, undefined for anything, null for what is not there.
+function fits(value, wanted) {
+  if (wanted === undefined) return true;
+  if (wanted instanceof RegExp) return typeof value === 'string' && wanted.test(value);
+  if (Array.isArray(wanted)) {
+    return Array.isArray(value) && value.length === wanted.length && wanted.every((item, i) => fits(value[i], item));
+  }
+  return isDeepStrictEqual(value ?? null, wanted);
 }
+
+const matches = (record, wanted) => Object.entries(wanted).every(([key, value]) => fits(record[key], value));
 
 // Takes the record that is @wanted from those that no row has claimed yet.
 export function claim(run, row, wanted) {
