@@ -153,11 +153,21 @@ int authority_make(struct authority **ret_authority, struct qp_error *err)
 	return 0;
 }
 
+/* Whether @bio holds a key and its certificate. */
+static bool pair_read(struct authority *authority, BIO *bio)
+{
+	authority->key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
+	authority->certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+	return authority->key && authority->certificate &&
+	       X509_check_private_key(authority->certificate, authority->key) == 1;
+}
+
 int authority_read(int fd, struct authority **ret_authority, struct qp_error *err)
 {
-	_cleanup_authority_ struct authority *authority = calloc(1, sizeof(*authority));
 	_cleanup_free_ char *text = NULL;
 	_cleanup_(bio) BIO *bio = NULL;
+	struct authority *authority;
+	bool good;
 	size_t len;
 	int r = read_all(fd, PEM_BYTES_MAX, &text, &len);
 
@@ -165,19 +175,18 @@ int authority_read(int fd, struct authority **ret_authority, struct qp_error *er
 		return qp_error_set(err, r, "certificate authority: descriptor %d: %s", fd,
 				    strerror(-r));
 	bio = BIO_new_mem_buf(text, (int)len);
-	if (!authority || !bio)
-		return qp_error_set(err, -ENOMEM, "out of memory");
-	authority->key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
-	authority->certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+	authority = calloc(1, sizeof(*authority));
+	good = bio && authority && pair_read(authority, bio);
 	explicit_bzero(text, len);
-	if (!authority->key || !authority->certificate ||
-	    X509_check_private_key(authority->certificate, authority->key) != 1)
-		return qp_error_set(err, -EINVAL,
-				    "certificate authority: descriptor %d holds no private key and "
-				    "its certificate as PEM",
-				    fd);
-	*ret_authority = steal_ptr(authority);
-	return 0;
+	if (good) {
+		*ret_authority = authority;
+		return 0;
+	}
+	authority_free(authority);
+	return qp_error_set(err, -EINVAL,
+			    "certificate authority: descriptor %d holds no private key and its "
+			    "certificate as PEM",
+			    fd);
 }
 
 void authority_free(struct authority *authority)
@@ -243,7 +252,7 @@ int authority_sha256(const struct authority *authority, char text[static AUTHORI
 	return 0;
 }
 
-void authority_hash(const struct authority *authority, char text[static 9])
+void authority_hash(const struct authority *authority, char text[static AUTHORITY_HASH_SIZE])
 {
 	snprintf(
 		text, 9, "%08lx",

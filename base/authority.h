@@ -16,6 +16,7 @@
 
 #define AUTHORITY_NAME_SIZE   64
 #define AUTHORITY_SHA256_SIZE 65 /* hexadecimal digits and a NUL */
+#define AUTHORITY_HASH_SIZE   9
 
 struct authority;
 
@@ -51,7 +52,7 @@ int authority_sha256(const struct authority *authority, char text[static AUTHORI
  * The name below which OpenSSL looks for the certificate in a folder of them: eight
  * hexadecimal digits, to which ".0" is added (openssl-rehash(1)).
  */
-void authority_hash(const struct authority *authority, char text[static 9]);
+void authority_hash(const struct authority *authority, char text[static AUTHORITY_HASH_SIZE]);
 
 /* A new certificate of version 3 with a random serial number, valid from @from_days before
  * now for @valid_days, for @key and issued by @issuer; NULL when that fails. What a

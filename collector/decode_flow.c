@@ -224,11 +224,12 @@ static int set_http(struct observation *o, const json_t *record)
 }
 
 /* What is known of it beyond the protocol: names looked up in another one ("dot", "doh", "doq"),
- * QUIC, calls of a block chain's node, mails, the proxy on the way. */
+ * QUIC, calls of a block chain's node, mails, the proxy on the way, how a client took the
+ * certificate that it was shown. */
 int service_set(struct observation *o, const json_t *record)
 {
 	static const char *const members[] = {"service", "quicVersion", "methods", "mails",
-					      "proxy"};
+					      "proxy",	 "handshake",	"alert"};
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && r == 0; i++) {
@@ -259,6 +260,17 @@ static bool has_data_apart(const char *protocol)
 	       !strcmp(protocol, "none");
 }
 
+/* What came under TLS that was answered is told as of the server that the client meant. */
+static int under_tls_set(struct observation *o, const json_t *record)
+{
+	const json_t *label = json_object_get(record, "inTls");
+	const char *version = json_member_text(label, "version");
+
+	if (!label || text_set(&o->sni, json_member_text(label, "sni")) < 0)
+		return label ? -ENOMEM : 0;
+	return observation_set(o, "underTls", json_string(version ? version : ""));
+}
+
 int tcp_record_set(struct observation *o, const json_t *record)
 {
 	const char *protocol = json_member_text(record, "protocol");
@@ -271,6 +283,8 @@ int tcp_record_set(struct observation *o, const json_t *record)
 	    text_set(&o->dest, json_member_text(record, "dstName")) < 0)
 		return -ENOMEM;
 	r = service_set(o, record);
+	if (r == 0)
+		r = under_tls_set(o, record);
 	if (r < 0 || !strcmp(protocol, "http"))
 		return r < 0 ? r : set_http(o, record);
 	if (!strcmp(protocol, "tls")) {

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-/* The receipt's knownLimitations: those of every run, and those of this run's tier. A new
- * array, NULL when out of memory. */
-json_t *limitations_json(const char *tier);
+/* The receipt's knownLimitations: those of every run, and those of this run's tier and
+ * of its mode of TLS. A new array, NULL when out of memory. */
+json_t *limitations_json(const char *tier, const char *tls);
 
 #endif

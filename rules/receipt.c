@@ -176,11 +176,35 @@ static json_t *or_null(json_t *value)
 	return value ? json_incref(value) : json_null();
 }
 
+/* "refuse" for evidence that says nothing of it: there was no other mode then. */
+static const char *tls_mode(const struct run_facts *facts)
+{
+	const char *mode = json_string_value(json_object_get(facts->preamble, "tls"));
+
+	return mode ? mode : "refuse";
+}
+
+/* `tls` says how TLS was answered; evidence of before there was a choice has none. */
+static json_t *network_json(const struct run_facts *facts)
+{
+	json_t *mode = json_object_get(facts->preamble, "tls");
+	json_t *tls = json_object_get(facts->sandbox, "tls");
+	json_t *log = facts->sinkhole_log;
+	json_t *network = json_pack("{s:o}", "sinkholeLog", log ? json_incref(log) : json_array());
+
+	if (json_is_string(mode) &&
+	    json_object_set_new(network, "tls",
+				json_is_object(tls) ? json_incref(tls)
+						    : json_pack("{s:O}", "mode", mode))) {
+		json_decref(network);
+		return NULL;
+	}
+	return network;
+}
+
 /* What was done and seen. */
 static void body_set(json_t *receipt, const struct run_facts *facts, int *r)
 {
-	json_t *log = facts->sinkhole_log;
-
 	member_set(receipt, "download", or_null(facts->download), r);
 	member_set(receipt, "sandbox", receipt_sandbox(facts), r);
 	member_set(receipt, "harness", receipt_harness(facts), r);
@@ -189,11 +213,11 @@ static void body_set(json_t *receipt, const struct run_facts *facts, int *r)
 	member_set(receipt, "predictionVsObserved", receipt_prediction(facts), r);
 	member_set(receipt, "completeness", receipt_completeness(facts), r);
 	member_set(receipt, "observations", receipt_observations(facts), r);
-	member_set(receipt, "network",
-		   json_pack("{s:o}", "sinkholeLog", log ? json_incref(log) : json_array()), r);
+	member_set(receipt, "network", network_json(facts), r);
 	member_set(receipt, "hostProbe", json_null(), r);
 	member_set(receipt, "teardown", or_null(facts->teardown), r);
-	member_set(receipt, "knownLimitations", limitations_json(tier_name(facts)), r);
+	member_set(receipt, "knownLimitations", limitations_json(tier_name(facts), tls_mode(facts)),
+		   r);
 	member_set(receipt, "logs",
 		   json_pack("{s:s}", "sandboxOutput", facts->output ? facts->output : ""), r);
 	member_set(receipt, "runs", receipt_runs(facts), r);

@@ -98,6 +98,8 @@ json_t *receipt_sandbox(const struct run_facts *facts)
 	if (!facts_have_sandbox(facts))
 		return json_null();
 	sandbox = with_members(facts->sandbox, keys, &r);
+	/* It is the receipt's network.tls. */
+	json_object_del(sandbox, "tls");
 	member_set(sandbox, "round", json_integer(facts_round(facts)), &r);
 	if (!json_object_get(sandbox, "fresh"))
 		member_set(sandbox, "fresh", json_true(), &r);

@@ -12,28 +12,6 @@
 
 #include <string.h>
 
-bool conn_tls_begin(struct conn *conn)
-{
-	const struct tls_hello *hello = conn->hello;
-	const struct leaf_subject subject = {
-		.name = hello->sni_len ? hello->sni : NULL,
-		.name_len = hello->sni_len,
-		.known_as = names_find(conn->conns->resolver->names, &conn->dst),
-		.address = &conn->dst,
-	};
-	size_t len = conn->len;
-	_cleanup_free_ char *bytes = malloc(len);
-
-	conn->tls = bytes ? tls_session_new(conn->conns->tls, &subject) : NULL;
-	if (!conn->tls)
-		return false;
-	memcpy(bytes, conn->buf, len);
-	conn_consume(conn, len);
-	conn->state = CONN_TLS_SHAKE;
-	conn_tls_feed(conn, bytes, len);
-	return true;
-}
-
 static void output_send(struct conn *conn)
 {
 	const char *bytes;
@@ -112,16 +90,12 @@ static void broke(struct conn *conn, const char *bytes, size_t len, size_t held)
 	conn_received(conn, bytes, len);
 }
 
-void conn_tls_feed(struct conn *conn, const char *bytes, size_t len)
+/* Takes in what can be read by now: @bytes were the last to come, after the @held. */
+static void go_on(struct conn *conn, const char *bytes, size_t len, size_t held)
 {
-	size_t held = tls_session_unread(conn->tls);
 	struct conns *conns = conn->conns;
 	ssize_t n;
 
-	if (!tls_session_feed(conn->tls, bytes, len)) {
-		conn_finish(conn, true);
-		return;
-	}
 	for (;;) {
 		n = tls_session_read(conn->tls, conns->plain, sizeof(conns->plain));
 		output_send(conn);
@@ -144,6 +118,40 @@ void conn_tls_feed(struct conn *conn, const char *bytes, size_t len)
 		conn->gone = true;
 		conn_finish(conn, false);
 	}
+}
+
+bool conn_tls_begin(struct conn *conn)
+{
+	const struct tls_hello *hello = conn->hello;
+	const struct leaf_subject subject = {
+		.name = hello->sni_len ? hello->sni : NULL,
+		.name_len = hello->sni_len,
+		.known_as = names_find(conn->conns->resolver->names, &conn->dst),
+		.address = &conn->dst,
+	};
+	struct tls_session *session = tls_session_new(conn->conns->tls, &subject);
+
+	if (!session)
+		return false;
+	if (!tls_session_feed(session, conn->buf, conn->len)) {
+		tls_session_free(session);
+		return false;
+	}
+	conn->tls = session;
+	conn->state = CONN_TLS_SHAKE;
+	conn_consume(conn, conn->len);
+	go_on(conn, NULL, 0, 0);
+	return true;
+}
+
+void conn_tls_feed(struct conn *conn, const char *bytes, size_t len)
+{
+	size_t held = tls_session_unread(conn->tls);
+
+	if (tls_session_feed(conn->tls, bytes, len))
+		go_on(conn, bytes, len, held);
+	else
+		conn_finish(conn, true);
 }
 
 void conn_tls_send(struct conn *conn, const void *bytes, size_t len)

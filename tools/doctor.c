@@ -93,7 +93,8 @@ static int check_sinkhole(char ret_found[static FINDING_SIZE], struct qp_error *
 		r = netns_create(&netns, err);
 	if (r)
 		return r;
-	r = sinkhole_start(NULL, netns, &persona, NULL, &sinkhole, err);
+	r = sinkhole_start(&(struct sinkhole_config){.netns_fd = netns, .persona = &persona},
+			   &sinkhole, err);
 	if (!r) {
 		sinkhole_free(sinkhole);
 		snprintf(ret_found, FINDING_SIZE, "links, rules and listeners come up");

@@ -29,6 +29,9 @@ size_t task_options_rows(struct task_options *options, struct option rows[static
 		 "OCI runtime (runc or crun, whichever works)", 0, 0, NULL},
 		{"rootfs", OPTION_STRING, &options->rootfs, "DIR",
 		 "an unpacked image instead of the host's /usr", 0, 0, NULL},
+		{"tls", OPTION_CHOICE, &options->tls, "MODE",
+		 "refuse TLS, or intercept it to see what it hides (refuse)", 0, 0,
+		 "refuse|intercept"},
 		{"seconds", OPTION_NUMBER, &limits->sandbox_seconds, "N",
 		 "time limit of the sandbox (60)", 1, 86400, NULL},
 		{"memory", OPTION_BYTES, &limits->memory_bytes, "SIZE",
@@ -46,7 +49,7 @@ size_t task_options_rows(struct task_options *options, struct option rows[static
 	};
 	size_t cnt = sizeof(shared) / sizeof(shared[0]);
 
-	*options = (struct task_options){0};
+	*options = (struct task_options){.tls = "refuse"};
 	limits_default(limits);
 	memcpy(rows, shared, sizeof(shared));
 	rows[cnt] = (struct option){0};

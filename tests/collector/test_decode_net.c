@@ -337,3 +337,29 @@ Test(decode_net, a_count_that_does_not_agree_fails_the_marker)
 	exec_ends(s, 1, &facts);
 	assert_marker(false, "[]");
 }
+
+/* What was read under TLS counts like what came in the clear. */
+Test(decode_net, a_body_under_tls_is_data_and_a_refusal_is_told)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 443, 1, 0);
+	ev_connect(s, 10, SOCK_STREAM, 4001, "203.0.113.8", 443, 2, 0);
+	add_sinkhole("tcp", 4000, "203.0.113.7", 443,
+		     json_pack("{s:s, s:i, s:s, s:s}", "protocol", "tls", "bytesReceived", 517,
+			       "sni", "x.example", "handshake", "accepted"));
+	add_sinkhole("tcp", 4000, "203.0.113.7", 443,
+		     json_pack("{s:s, s:i, s:s, s:i, s:b, s:{s:s, s:s}}", "protocol", "http",
+			       "bytesReceived", 200, "method", "POST", "payloadBytes", 3, "chunked",
+			       0, "inTls", "sni", "x.example", "version", "TLSv1.3"));
+	add_sinkhole("tcp", 4001, "203.0.113.8", 443,
+		     json_pack("{s:s, s:i, s:s, s:s, s:s}", "protocol", "tls", "bytesReceived", 517,
+			       "sni", "y.example", "handshake", "refused", "alert", "unknown_ca"));
+	exec_ends(s, 3, &facts);
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 0)->payload, TRISTATE_FALSE);
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->payload, TRISTATE_TRUE);
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->proto, "http");
+	cr_assert_str_eq(nth(&facts, OBSERVATION_NET_TCP, 1)->sni, "x.example");
+	assert_json(extra(nth(&facts, OBSERVATION_NET_TCP, 1), "underTls"), "'TLSv1.3'");
+	cr_assert_eq(nth(&facts, OBSERVATION_NET_TCP, 2)->payload, TRISTATE_FALSE);
+	assert_json(extra(nth(&facts, OBSERVATION_NET_TCP, 2), "alert"), "'unknown_ca'");
+	assert_marker(true, "[]");
+}

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/tree_copy.h"
 #include "tools/sandbox/inroot.h"
 #include "tools/sandbox/random.h"
 
@@ -15,9 +16,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ETC_FILE_BYTES_MAX (1 << 20)
-#define ETC_TEXT_SIZE	   4096
-#define MACHINE_ID_DIGITS  32
+#define ETC_FILE_BYTES_MAX   (1 << 20)
+#define ETC_FOLDER_BYTES_MAX (32 << 20)
+#define ETC_TEXT_SIZE	     4096
+#define MACHINE_ID_DIGITS    32
 
 /* Of the host's files, those that say how software finds its parts. */
 static const char *const host_files[] = {
@@ -101,7 +103,25 @@ static int copy_host_file(int root_fd, const char *path)
 	return inroot_write(root_fd, path, 0644, bytes, len);
 }
 
-static int host_parts(int root_fd)
+/* The host's folder itself, or, where it is to be changed, a copy. */
+static int host_folder(int root_fd, const char *path, bool copy_it)
+{
+	struct tree_copy copy = {.bytes_max = ETC_FOLDER_BYTES_MAX};
+	_cleanup_close_ int from = -1, to = -1;
+	int r = inroot_mkdir(root_fd, path, 0755);
+
+	if (r)
+		return r;
+	if (!copy_it)
+		return inroot_bind(root_fd, path, path, false);
+	from = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	to = inroot_open(root_fd, path, O_RDONLY | O_DIRECTORY);
+	if (from < 0)
+		return -errno;
+	return to < 0 ? to : tree_copy(&copy, from, to);
+}
+
+static int host_parts(int root_fd, bool trusts_more)
 {
 	struct stat st;
 	int r = 0;
@@ -111,9 +131,8 @@ static int host_parts(int root_fd)
 	for (size_t i = 0; !r && host_folders[i]; i++) {
 		if (stat(host_folders[i], &st) < 0 || !S_ISDIR(st.st_mode))
 			continue;
-		r = inroot_mkdir(root_fd, host_folders[i], 0755);
-		if (!r)
-			r = inroot_bind(root_fd, host_folders[i], host_folders[i], false);
+		r = host_folder(root_fd, host_folders[i],
+				trusts_more && trust_wants_copy(host_folders[i]));
 	}
 	if (!r)
 		r = inroot_symlink(root_fd, "../usr/lib/os-release", "/etc/os-release");
@@ -186,8 +205,10 @@ int etc_write(int root_fd, const struct sandbox_config *config, bool image)
 		r = write_format(root_fd, "/etc/hostname", 0644, "%s\n", config->persona->host);
 	if (!r)
 		r = write_format(root_fd, "/etc/machine-id", 0444, "%s\n", machine_id);
-	if (r || image)
-		return r;
-	r = inroot_write(root_fd, "/etc/nsswitch.conf", 0644, nsswitch, sizeof(nsswitch) - 1);
-	return r ? r : host_parts(root_fd);
+	if (!r && !image)
+		r = inroot_write(root_fd, "/etc/nsswitch.conf", 0644, nsswitch,
+				 sizeof(nsswitch) - 1);
+	if (!r && !image)
+		r = host_parts(root_fd, config->trust);
+	return r || !config->trust ? r : trust_stores(root_fd, config->trust);
 }

@@ -6,6 +6,8 @@
 #include "tools/sandbox/cgroup.h"
 #include "tools/sandbox/sandbox.h"
 
+#include <limits.h>
+
 #define CONTAINER_PREFIX "qp-"
 #define CONTAINER_SIZE	 64
 #define TEMP_PARENT	 "/tmp"
@@ -56,6 +58,10 @@ json_t *spec_make(const struct sandbox *sandbox, const struct sandbox_config *co
  * its own: mounts stay there. @decoys as decoys_make made them, or NULL. */
 int rootfs_build(const struct sandbox *sandbox, const struct sandbox_config *config,
 		 const json_t *decoys, struct qp_error *err);
+
+/* The path of the node below @root_fd that a process with the environment @envp finds. 0 or
+ * -ENOENT. */
+int node_find(int root_fd, const char *const *envp, char path[static PATH_MAX]);
 
 /* ---- etc.c -------------------------------------------------------------------------- */
 

@@ -23,7 +23,7 @@ int layers_open(const char *path, struct layers *ret_layers)
 
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=64m") < 0)
+	if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=512m") < 0)
 		return -errno;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)

@@ -190,27 +190,56 @@ static int mounts_make(struct builder *builder, const json_t *decoys)
 }
 
 /* Looks for node in the folders of PATH, as a process inside would. */
-static int node_check(struct builder *builder)
+int node_find(int root_fd, const char *const *envp, char path[static PATH_MAX])
 {
-	static const char standard[] = "/usr/local/bin:/usr/bin:/bin";
-	const struct sandbox_config *config = builder->config;
-	const char *search = standard;
+	const char *search = "/usr/local/bin:/usr/bin:/bin";
 
-	for (size_t i = 0; config->envp && config->envp[i]; i++) {
-		if (!strncmp(config->envp[i], "PATH=", 5))
-			search = config->envp[i] + 5;
+	for (size_t i = 0; envp && envp[i]; i++) {
+		if (!strncmp(envp[i], "PATH=", 5))
+			search = envp[i] + 5;
 	}
 	for (const char *p = search; *p;) {
 		size_t len = strcspn(p, ":");
 		_cleanup_close_ int fd = -1;
-		char path[PATH_MAX];
 
-		snprintf(path, sizeof(path), "%.*s/node", (int)len, p);
-		fd = path[0] == '/' ? inroot_open(builder->root_fd, path, O_PATH) : -1;
+		snprintf(path, PATH_MAX, "%.*s/node", (int)len, p);
+		fd = path[0] == '/' ? inroot_open(root_fd, path, O_PATH) : -1;
 		if (fd >= 0)
 			return 0;
 		p += len + (p[len] == ':');
 	}
+	return -ENOENT;
+}
+
+/* The program is shown in place of the one that it is a copy of; one that brings no
+ * authorities uses the system's. */
+static int node_trust(struct builder *builder, const char *path)
+{
+	const struct sandbox_trust *trust = builder->config->trust;
+	_cleanup_close_ int node = inroot_open(builder->root_fd, path, O_RDONLY);
+	char copy[PATH_MAX];
+	int r = node;
+
+	snprintf(copy, sizeof(copy), "%s/layers/node", builder->sandbox->folder);
+	if (node >= 0)
+		r = trust_node_copy(node, copy, trust->pem);
+	if (!r)
+		r = inroot_bind(builder->root_fd, path, copy, false);
+	return r == -ENOENT ? 0 : r;
+}
+
+static int node_prepare(struct builder *builder)
+{
+	const struct sandbox_config *config = builder->config;
+	char path[PATH_MAX];
+	int r;
+
+	if (node_find(builder->root_fd, config->envp, path) == 0) {
+		r = config->trust ? node_trust(builder, path) : 0;
+		return r ? build_error(builder, r, path) : 0;
+	}
+	if (config->without_node)
+		return 0;
 	if (config->rootfs)
 		return qp_error_set(builder->err, -ENOENT,
 				    "there is no node in %s: give an image that has Node.js",
@@ -276,7 +305,5 @@ int rootfs_build(const struct sandbox *sandbox, const struct sandbox_config *con
 	}
 	if (!r)
 		r = mounts_make(&builder, decoys);
-	if (!r && !config->without_node)
-		r = node_check(&builder);
-	return r;
+	return r ? r : node_prepare(&builder);
 }

@@ -211,6 +211,14 @@ int sandbox_output_fd(const struct sandbox *sandbox)
 	return sandbox->output_fd;
 }
 
+json_t *sandbox_trusted(const struct sandbox *sandbox, const char *pem, const char *const *envp)
+{
+	char node[PATH_MAX];
+	int r = node_find(sandbox->root_fd, envp, node);
+
+	return trust_read(sandbox->root_fd, pem, r ? NULL : node);
+}
+
 const json_t *sandbox_decoys(const struct sandbox *sandbox)
 {
 	return sandbox->decoys;

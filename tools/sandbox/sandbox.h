@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 
+#include "tools/sandbox/trust.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,10 +69,11 @@ struct sandbox_config {
 	bool decoys;  /* home with history, git config and decoy credentials */
 	const struct sandbox_bind *binds;
 	size_t binds_cnt;
-	const char *const *argv; /* PID 1; its first word is a path inside */
-	const char *const *envp; /* whole environment */
-	int control_fd;		 /* becomes descriptor 3 of PID 1; -1: none */
-	bool without_node;	 /* do not insist on a node below the root */
+	const char *const *argv;	   /* PID 1; its first word is a path inside */
+	const char *const *envp;	   /* whole environment */
+	int control_fd;			   /* becomes descriptor 3 of PID 1; -1: none */
+	bool without_node;		   /* do not insist on a node below the root */
+	const struct sandbox_trust *trust; /* an authority to be trusted inside; or NULL */
 };
 
 struct sandbox;
@@ -128,6 +131,10 @@ int sandbox_verify(struct sandbox *sandbox, struct qp_error *err);
  * when PID 1 is gone.
  */
 int sandbox_scan(const struct sandbox *sandbox, json_t **ret_scan);
+
+/* Which stores, and whether the node that a process with @envp finds, trust the authority
+ * @pem: as trust_read has it, read from the container's root. NULL when out of memory. */
+json_t *sandbox_trusted(const struct sandbox *sandbox, const char *pem, const char *const *envp);
 
 /* Decoys as the `decoys` record has them, and their secret values, as
  * {"label": "value"}; NULL for none. Both stay the sandbox's. */

@@ -75,6 +75,17 @@ static void describe_carried(FILE *out, const json_t *observation)
 	const json_t *proxy = json_object_get(observation, "proxy");
 	size_t mails = json_array_size(json_object_get(observation, "mails"));
 
+	const char *alert = member_text(observation, "alert");
+
+	if (*member_text(observation, "underTls"))
+		fputs(", under TLS", out);
+	if (!strcmp(member_text(observation, "handshake"), "refused")) {
+		fputs(", refused our certificate", out);
+		if (*alert) {
+			fputs(": ", out);
+			text_print(out, alert);
+		}
+	}
 	if (*member_text(observation, "service")) {
 		fputs(", ", out);
 		member_print(out, observation, "service");

@@ -183,6 +183,32 @@ static void counts_print(FILE *out, const json_t *receipt)
 		fputc('\n', out);
 }
 
+/* What was seen of TLS, where it was answered. */
+static void tls_print(FILE *out, const json_t *receipt)
+{
+	const json_t *network = json_object_get(receipt, "network"), *record;
+	const json_t *tls = json_object_get(network, "tls");
+	size_t i, read = 0, refused = 0, other = 0;
+
+	if (strcmp(member_text(tls, "mode"), "intercept") != 0)
+		return;
+	json_array_foreach (json_object_get(network, "sinkholeLog"), i, record) {
+		const char *handshake = member_text(record, "handshake");
+
+		read += !strcmp(handshake, "accepted");
+		refused += !strcmp(handshake, "refused");
+		other += *handshake && strcmp(handshake, "accepted") != 0 &&
+			 strcmp(handshake, "refused") != 0;
+	}
+	fprintf(out, "  TLS      intercepted: %zu read, %zu refused our certificate, %zu others\n",
+		read, refused, other);
+	json_array_foreach (json_object_get(tls, "untrustedBy"), i, record) {
+		fputs("           not trusted by ", out);
+		text_print(out, json_is_string(record) ? json_string_value(record) : "");
+		fputc('\n', out);
+	}
+}
+
 static void subject_print(FILE *out, const json_t *receipt)
 {
 	const json_t *package = json_object_get(receipt, "package");
@@ -225,6 +251,7 @@ void summary_print(FILE *out, const json_t *receipt, const struct summary_option
 	else
 		completeness_print(out, style, receipt);
 	counts_print(out, receipt);
+	tls_print(out, receipt);
 	if (options->folder)
 		fprintf(out, "  files    %s/receipt.json, run.qplog\n", options->folder);
 	if (options->signature)

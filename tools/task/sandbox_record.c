@@ -30,17 +30,18 @@ int task_record_sandbox(struct task *task, const json_t *hardening, uint64_t cgr
 	_cleanup_json_ json_t *object = NULL;
 	int r;
 
-	object = json_pack("{s:s, s:i, s:b, s:O?, s:O?, s:{s:n, s:o}, s:{s:n, s:s, s:o}, s:o, "
-			   "s:{s:o, s:s}, s:s, s:O?}",
-			   "container", sandbox_container(task->sandbox), "round", 1, "fresh", 1,
-			   "containerId", json_object_get(hardening, "id"), "hardening", hardening,
-			   "tracer", "container", "hardening", or_null(process_hardening(getpid())),
-			   "sinkhole", "container", "ip", task->persona.gateway4, "hardening",
-			   or_null(process_hardening(sinkhole_pid(task->sinkhole))), "network",
-			   network_json(task), "cgroup", "id",
-			   json_sprintf("%llu", (unsigned long long)cgroup_id), "name",
-			   sandbox_container(task->sandbox), "tier",
-			   collector_tier(task->collector), "envLibraries", task->env_libraries);
+	object =
+		json_pack("{s:s, s:i, s:b, s:O?, s:O?, s:{s:n, s:o}, s:{s:n, s:s, s:o}, s:o, "
+			  "s:{s:o, s:s}, s:s, s:O?, s:O?}",
+			  "container", sandbox_container(task->sandbox), "round", 1, "fresh", 1,
+			  "containerId", json_object_get(hardening, "id"), "hardening", hardening,
+			  "tracer", "container", "hardening", or_null(process_hardening(getpid())),
+			  "sinkhole", "container", "ip", task->persona.gateway4, "hardening",
+			  or_null(process_hardening(sinkhole_pid(task->sinkhole))), "network",
+			  network_json(task), "cgroup", "id",
+			  json_sprintf("%llu", (unsigned long long)cgroup_id), "name",
+			  sandbox_container(task->sandbox), "tier", collector_tier(task->collector),
+			  "envLibraries", task->env_libraries, "tls", task->tls);
 	if (!object)
 		return -ENOMEM;
 	r = log_writer_append_json(task->log, LOG_RECORD_SANDBOX, object);

@@ -19,11 +19,17 @@
 #define LINE_BYTES_MAX (1U << 20)
 #define START_MS       60000 /* a busy host is slow, not broken */
 #define STOP_MS	       5000
-/* Descriptors of the namespace and of the decoys in the child. */
-#define NETNS_FD  3
-#define DECOYS_FD 4
 /* What a new pipe holds (pipe(7)): written whole before anyone reads. */
-#define DECOYS_BYTES_MAX 65536
+#define PIPE_BYTES_MAX 65536
+
+/* Descriptors of the child, from HANDED_FD_FIRST on, and their numbers as arguments. */
+enum handed { HANDED_NETNS, HANDED_DECOYS, HANDED_CA, HANDED_CNT };
+#define HANDED_FD_FIRST	 3
+#define HANDED_FD_NETNS	 "3"
+#define HANDED_FD_DECOYS "4"
+#define HANDED_FD_CA	 "5"
+#define ARGUMENTS_FIXED	 11
+#define ARGUMENTS_MAX	 20
 
 struct sinkhole {
 	pid_t pid;
@@ -46,78 +52,111 @@ pid_t sinkhole_pid(const struct sinkhole *sinkhole)
 	return sinkhole->pid;
 }
 
-/* Only what is safe between fork and exec. */
-static void child_exec(const char *program, int netns_fd, int out_fd, int decoys_fd,
-		       const struct persona *persona)
-{
-	char address4[32], address6[64];
-	sigset_t none;
-	char *const argv[] = {(char *)program,
-			      "--netns-fd",
-			      "3",
-			      "--address",
-			      address4,
-			      "--gateway",
-			      (char *)persona->gateway4,
-			      "--address6",
-			      address6,
-			      "--gateway6",
-			      (char *)persona->gateway6,
-			      decoys_fd < 0 ? NULL : "--decoys-fd",
-			      "4",
-			      NULL};
-	int moved;
+/* What the child gets as the descriptors of enum handed; -1: none of that kind. */
+struct handed_fds {
+	int fd[HANDED_CNT];
+};
 
-	snprintf(address4, sizeof(address4), "%s/24", persona->address4);
-	snprintf(address6, sizeof(address6), "%s/64", persona->address6);
+static void handed_close(struct handed_fds *handed)
+{
+	for (int i = 0; i < HANDED_CNT; i++)
+		cleanup_close(&handed->fd[i]);
+}
+
+/* Only what is safe between fork and exec. */
+static void child_exec(const char *program, char *const *argv, int out_fd,
+		       const struct handed_fds *handed)
+{
+	int moved[HANDED_CNT];
+	sigset_t none;
+
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* A group of its own: the terminal's ^C is qp's to act on. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* Out of the way of the numbers that they are to have. */
-	netns_fd = fcntl(netns_fd, F_DUPFD_CLOEXEC, DECOYS_FD + 1);
-	moved = decoys_fd < 0 ? -1 : fcntl(decoys_fd, F_DUPFD_CLOEXEC, DECOYS_FD + 1);
-	if (dup2(out_fd, STDOUT_FILENO) < 0 || dup2(netns_fd, NETNS_FD) < 0 ||
-	    (decoys_fd >= 0 && dup2(moved, DECOYS_FD) < 0))
+	for (int i = 0; i < HANDED_CNT; i++)
+		moved[i] = handed->fd[i] < 0 ? -1
+					     : fcntl(handed->fd[i], F_DUPFD_CLOEXEC,
+						     HANDED_FD_FIRST + HANDED_CNT);
+	if (dup2(out_fd, STDOUT_FILENO) < 0)
 		_exit(126);
+	for (int i = 0; i < HANDED_CNT; i++)
+		if (handed->fd[i] >= 0 && dup2(moved[i], HANDED_FD_FIRST + i) < 0)
+			_exit(126);
 	execv(program, argv);
 	_exit(127);
 }
 
-/* The read end of a pipe that holds the decoys; -1 when there are none. */
-static int decoys_pipe(const json_t *decoys, int *ret_fd, struct qp_error *err)
+/* The read end of a pipe that holds @text, which is wiped and freed; -1 for no text. */
+static int secret_pipe_take(char *text, const char *what, int *ret_fd, struct qp_error *err)
 {
-	_cleanup_free_ char *text = decoys ? json_dumps(decoys, JSON_COMPACT) : NULL;
+	_cleanup_free_ char *held = text;
 	_cleanup_close_ int read_fd = -1, write_fd = -1;
 	int fds[2], r;
 
-	*ret_fd = -1;
-	if (!decoys)
-		return 0;
-	if (!text || strlen(text) > DECOYS_BYTES_MAX)
-		return qp_error_set(err, text ? -EMSGSIZE : -ENOMEM, "decoys: %s",
-				    text ? "too many" : "out of memory");
+	if (strlen(held) > PIPE_BYTES_MAX)
+		return qp_error_set(err, -EMSGSIZE, "%s: too many", what);
 	if (pipe2(fds, O_CLOEXEC))
 		return qp_error_set(err, -errno, "pipe: %s", strerror(errno));
 	read_fd = fds[0];
 	write_fd = fds[1];
-	r = write_all(write_fd, text, strlen(text));
-	explicit_bzero(text, strlen(text));
+	r = write_all(write_fd, held, strlen(held));
+	explicit_bzero(held, strlen(held));
 	if (r)
 		return qp_error_set(err, r, "pipe: %s", strerror(-r));
 	*ret_fd = steal_fd(&read_fd);
 	return 0;
 }
 
-static int spawn(struct sinkhole *sinkhole, const char *program, int netns_fd,
-		 const struct persona *persona, const json_t *decoys, struct qp_error *err)
+static int handed_open(const struct sinkhole_config *config, struct handed_fds *handed,
+		       struct qp_error *err)
 {
-	_cleanup_close_ int write_fd = -1, decoys_fd = -1;
-	int fds[2], r = decoys_pipe(decoys, &decoys_fd, err);
+	char *decoys = config->decoys ? json_dumps(config->decoys, JSON_COMPACT) : NULL;
+	char *key = config->authority ? authority_key_pem(config->authority) : NULL;
+	int r = 0;
+
+	if ((config->decoys && !decoys) || (config->authority && !key))
+		r = qp_error_set(err, -ENOMEM, "out of memory");
+	handed->fd[HANDED_NETNS] = fcntl(config->netns_fd, F_DUPFD_CLOEXEC, 0);
+	if (!r && handed->fd[HANDED_NETNS] < 0)
+		r = qp_error_set(err, -errno, "network namespace: %s", strerror(errno));
+	if (!r && decoys)
+		r = secret_pipe_take(steal_ptr(decoys), "decoys", &handed->fd[HANDED_DECOYS], err);
+	if (!r && key)
+		r = secret_pipe_take(steal_ptr(key), "authority", &handed->fd[HANDED_CA], err);
+	free(decoys);
+	free(key);
+	return r;
+}
+
+static int spawn(struct sinkhole *sinkhole, const char *program,
+		 const struct sinkhole_config *config, struct qp_error *err)
+{
+	__attribute__((cleanup(handed_close))) struct handed_fds handed = {{-1, -1, -1}};
+	const struct persona *persona = config->persona;
+	char address4[32], address6[64];
+	const char *argv[ARGUMENTS_MAX] = {program,  "--netns-fd", HANDED_FD_NETNS,   "--address",
+					   address4, "--gateway",  persona->gateway4, "--address6",
+					   address6, "--gateway6", persona->gateway6};
+	_cleanup_close_ int write_fd = -1;
+	int fds[2], r = handed_open(config, &handed, err);
+	size_t cnt = ARGUMENTS_FIXED;
 
 	if (r)
 		return r;
+	snprintf(address4, sizeof(address4), "%s/24", persona->address4);
+	snprintf(address6, sizeof(address6), "%s/64", persona->address6);
+	if (config->decoys) {
+		argv[cnt++] = "--decoys-fd";
+		argv[cnt++] = HANDED_FD_DECOYS;
+	}
+	if (config->authority) {
+		argv[cnt++] = "--tls=intercept";
+		argv[cnt++] = "--ca-fd";
+		argv[cnt++] = HANDED_FD_CA;
+	}
 	if (pipe2(fds, O_CLOEXEC))
 		return qp_error_set(err, -errno, "pipe: %s", strerror(errno));
 	sinkhole->fd = fds[0];
@@ -128,7 +167,7 @@ static int spawn(struct sinkhole *sinkhole, const char *program, int netns_fd,
 	if (sinkhole->pid < 0)
 		return qp_error_set(err, -errno, "fork: %s", strerror(errno));
 	if (!sinkhole->pid)
-		child_exec(program, netns_fd, write_fd, decoys_fd, persona);
+		child_exec(program, (char *const *)argv, write_fd, &handed);
 	sinkhole->pidfd = (int)syscall(SYS_pidfd_open, sinkhole->pid, 0);
 	fcntl(sinkhole->fd, F_SETFL, O_NONBLOCK);
 	return 0;
@@ -233,9 +272,10 @@ static int start_failure(struct sinkhole *sinkhole, int r, struct qp_error *err)
 			    r < 0 ? strerror(-r) : "it ended");
 }
 
-int sinkhole_start(const char *program, int netns_fd, const struct persona *persona,
-		   const json_t *decoys, struct sinkhole **ret_sinkhole, struct qp_error *err)
+int sinkhole_start(const struct sinkhole_config *config, struct sinkhole **ret_sinkhole,
+		   struct qp_error *err)
 {
+	const char *program = config->program;
 	_cleanup_free_ char *found = NULL;
 	struct sinkhole *sinkhole;
 	int r;
@@ -252,7 +292,7 @@ int sinkhole_start(const char *program, int netns_fd, const struct persona *pers
 	sinkhole->pid = -1;
 	sinkhole->pidfd = sinkhole->fd = -1;
 	sinkhole->line = malloc(LINE_BYTES_MAX);
-	r = sinkhole->line ? spawn(sinkhole, program, netns_fd, persona, decoys, err) : -ENOMEM;
+	r = sinkhole->line ? spawn(sinkhole, program, config, err) : -ENOMEM;
 	if (!r) {
 		r = drain_until(sinkhole, NULL, &sinkhole->ready, START_MS);
 		if (r)

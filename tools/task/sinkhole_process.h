@@ -4,19 +4,27 @@
 #ifndef QP_TOOLS_TASK_SINKHOLE_PROCESS_H
 #define QP_TOOLS_TASK_SINKHOLE_PROCESS_H
 
+#include "base/authority.h"
 #include "base/error.h"
 #include "collector/log.h"
 #include "tools/sandbox/sandbox.h"
 
 struct sinkhole;
 
+struct sinkhole_config {
+	const char *program; /* NULL: the one beside qp */
+	int netns_fd;
+	const struct persona *persona;
+	const json_t *decoys;		   /* {"label": "value"} to look for, or NULL */
+	const struct authority *authority; /* to intercept TLS with, or NULL */
+};
+
 /*
- * Starts it and waits until its listeners are up. @program: NULL for the one beside qp.
- * @decoys: {"label": "value"} to look for, or NULL; they go through a pipe, so that no
- * command line and no file has them.
+ * Starts it and waits until its listeners are up. Decoys and the authority's key go through
+ * pipes, so that no command line and no file has them.
  */
-int sinkhole_start(const char *program, int netns_fd, const struct persona *persona,
-		   const json_t *decoys, struct sinkhole **ret_sinkhole, struct qp_error *err);
+int sinkhole_start(const struct sinkhole_config *config, struct sinkhole **ret_sinkhole,
+		   struct qp_error *err);
 
 /* To poll for reading. */
 int sinkhole_fd(const struct sinkhole *sinkhole);

@@ -7,6 +7,7 @@
 #ifndef QP_TOOLS_TASK_TASK_H
 #define QP_TOOLS_TASK_TASK_H
 
+#include "base/authority.h"
 #include "base/error.h"
 #include "collector/collector.h"
 #include "collector/log.h"
@@ -25,6 +26,7 @@ struct task_options {
 	const char *rules;   /* file, or NULL for the built-in ones */
 	const char *runtime; /* NULL: whichever works */
 	const char *rootfs;  /* NULL: the host's /usr */
+	const char *tls;     /* "refuse" or "intercept" */
 	const char *in;	     /* exec: copied to /work; or NULL */
 	const char *key;     /* to sign with (rules/keys.h), or NULL */
 	const char *key_passphrase_file;
@@ -65,7 +67,9 @@ struct task {
 	struct collector *collector;
 	struct sandbox *sandbox;
 	struct sinkhole *sinkhole;
-	struct decoys *decoys; /* what the sandbox holds, to look for */
+	struct authority *authority; /* until the sinkhole has its key; NULL: TLS is refused */
+	json_t *tls;		     /* the receipt's network.tls */
+	struct decoys *decoys;	     /* what the sandbox holds, to look for */
 	struct download download;
 	int signal_fd, netns_fd, control_fd;
 	int signal;	      /* that asked to stop; 0: none */
@@ -88,6 +92,12 @@ int task_record_end(struct task *task, const json_t *status, uint64_t sandbox_ns
 /* Waits for the collector, if that was not done, and begins the log with what it can do.
  * In task_observe.c. */
 int task_collector_wait(struct task *task, struct qp_error *err);
+
+/* Makes the authority with which TLS is intercepted, if it is to be; tells who inside trusts
+ * it once the sandbox is there, and forgets its key. In task_tls.c. */
+int task_tls_prepare(struct task *task, struct sandbox_trust *ret_trust, struct qp_error *err);
+int task_tls_finish(struct task *task, const struct sandbox_trust *trust, const char *const *envp);
+void task_tls_clear(struct sandbox_trust *trust);
 
 /* Runs the sandbox under observation to its end, in task_observe.c. 0, also when a part of
  * it failed: the log says so then. A negative errno only when there is no run to speak of;

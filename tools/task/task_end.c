@@ -99,6 +99,8 @@ void task_close(struct task *task, bool keep)
 	decoys_free(task->decoys);
 	json_decref(task->limits_hit);
 	json_decref(task->env_libraries);
+	json_decref(task->tls);
+	authority_free(task->authority);
 	free(task->folder);
 	free(task->temp);
 	free(task->log_path);

@@ -46,7 +46,7 @@ static void environment_make(struct environment *env, const struct persona *pers
 }
 
 static int container_create(struct task *task, const struct environment *env, int control_fd,
-			    struct qp_error *err)
+			    const struct sandbox_trust *trust, struct qp_error *err)
 {
 	static const char *const argv[] = {"/init", NULL};
 	_cleanup_free_ char *init = NULL, *stage = NULL;
@@ -70,6 +70,7 @@ static int container_create(struct task *task, const struct environment *env, in
 		.argv = argv,
 		.envp = env->list,
 		.control_fd = control_fd,
+		.trust = trust->pem ? trust : NULL,
 	};
 	int r;
 
@@ -83,6 +84,18 @@ static int container_create(struct task *task, const struct environment *env, in
 	if (in)
 		binds[config.binds_cnt++] = (struct sandbox_bind){in, "/in", false};
 	return sandbox_create(&config, &task->sandbox, err);
+}
+
+static int sinkhole_begin(struct task *task, struct qp_error *err)
+{
+	const struct sinkhole_config config = {
+		.netns_fd = task->netns_fd,
+		.persona = &task->persona,
+		.decoys = sandbox_decoy_values(task->sandbox),
+		.authority = task->authority,
+	};
+
+	return sinkhole_start(&config, &task->sinkhole, err);
 }
 
 int task_collector_wait(struct task *task, struct qp_error *err)
@@ -100,6 +113,7 @@ int task_collector_wait(struct task *task, struct qp_error *err)
 static int observation_prepare(struct task *task, const struct environment *env,
 			       uint64_t *ret_cgroup_id, struct qp_error *err)
 {
+	__attribute__((cleanup(task_tls_clear))) struct sandbox_trust trust = {0};
 	_cleanup_close_ int theirs = -1;
 	int r;
 
@@ -109,11 +123,14 @@ static int observation_prepare(struct task *task, const struct environment *env,
 	if (!r && control_pair(&task->control_fd, &theirs))
 		r = qp_error_set(err, -errno, "socketpair: %s", strerror(errno));
 	if (!r)
-		r = container_create(task, env, theirs, err);
+		r = task_tls_prepare(task, &trust, err);
+	if (!r)
+		r = container_create(task, env, theirs, &trust, err);
 	/* Nothing runs in the container yet; what it holds is known now. */
 	if (!r)
-		r = sinkhole_start(NULL, task->netns_fd, &task->persona,
-				   sandbox_decoy_values(task->sandbox), &task->sinkhole, err);
+		r = sinkhole_begin(task, err);
+	if (!r)
+		r = task_tls_finish(task, &trust, env->list);
 	if (!r)
 		r = task_collector_wait(task, err);
 	if (!r)

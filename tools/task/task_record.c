@@ -81,16 +81,17 @@ int task_record_preamble(struct task *task)
 	uname(&uts);
 	object = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s}, s:o, s:s, s:o, s:o, s:o, "
-		"s:o, s:{s:s, s:i, s:i}, s:{s:s}, s:{s:s, s:s, s:s}}",
+		"s:o, s:s, s:{s:s, s:i, s:i}, s:{s:s}, s:{s:s, s:s, s:s}}",
 		"schema", "qp-log/1", "taskId", task->id, "runPrefix", "qp", "nonce", task->nonce,
 		"mode", run ? "run" : "exec", "startedAt", task->started_at, "started_ns",
 		(json_int_t)task->started_ns, "kernel", "release", uts.release, "version",
 		uts.version, "machine", uts.machine, "bootId", boot_id(), "tier",
 		collector_tier(task->collector), "package", package_json(task), "command",
 		command_json(task), "limits", limits_json(&task->options->limits), "areas",
-		areas_json(task), "user", "name", task->persona.user, "uid", (int)task->persona.uid,
-		"gid", (int)task->persona.gid, "host", "name", task->persona.host, "versions", "qp",
-		QP_VERSION, "libc", gnu_get_libc_version(), "kernel", uts.release);
+		areas_json(task), "tls", task->options->tls, "user", "name", task->persona.user,
+		"uid", (int)task->persona.uid, "gid", (int)task->persona.gid, "host", "name",
+		task->persona.host, "versions", "qp", QP_VERSION, "libc", gnu_get_libc_version(),
+		"kernel", uts.release);
 	r = append_take(task, LOG_RECORD_PREAMBLE, object);
 	if (r)
 		return r;
