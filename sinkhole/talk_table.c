@@ -263,9 +263,9 @@ enum talk_told talk_tell(const uint8_t *bytes, size_t len, uint16_t port, bool w
 enum talk_told talk_tell_early(const uint8_t *bytes, size_t len,
 			       const struct talk_protocol **ret_protocol)
 {
-	enum talk_told best = TALK_NO;
+	enum talk_told best = len ? TALK_NO : TALK_MAYBE;
 
-	for (size_t i = 0; i < CNT(tells) && best != TALK_YES; i++) {
+	for (size_t i = 0; len && i < CNT(tells) && best != TALK_YES; i++) {
 		enum talk_told told = tells[i].early ? tells[i].tell(bytes, len) : TALK_NO;
 
 		if (told == TALK_YES)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Protocols other than HTTP, TLS and DNS: told apart, answered, and what they carried told. */
 #include "tests/sinkhole/bench.h"
+#include "tests/sinkhole/exact.h"
 
 #include "sinkhole/talk.h"
 
@@ -228,6 +229,19 @@ struct begin {
 	{                                                \
 		protocol, port, bytes, sizeof(bytes) - 1 \
 	}
+
+Test(talk, tells_nothing_by_no_bytes)
+{
+	const struct talk_protocol *protocol = NULL;
+	/* A sanitizer sees any read behind the end. */
+	_cleanup_free_ uint8_t *one = exact_copy("x", 1);
+	const uint8_t *none = one + 1;
+
+	cr_expect_eq(talk_tell(none, 0, 25, false, &protocol), TALK_MAYBE);
+	cr_expect_eq(talk_tell_early(none, 0, &protocol), TALK_MAYBE);
+	cr_expect_null(talk_tell_datagram(none, 0, 123));
+	cr_expect_null(protocol);
+}
 
 /* First messages, as the protocols' own descriptions have them. */
 static const struct begin begins[] = {
