@@ -2,6 +2,7 @@
 // The main job: packages in, verdicts and receipts out.
 import test from 'node:test';
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { assertComplete, assertNoTraces, assertReplays, observations, receiptOf } from './lib/qp.mjs';
 
 const ids = (receipt) => receipt.rulesFired.map((rule) => rule.id);
@@ -50,6 +51,31 @@ test('netbenign: one GET is seen whole and means review by rule f alone', (t) =>
   for (const o of [...spawns, ...dns, ...tcp]) assert.equal(o.package, 'qp-fixture-netbenign');
   assert.match(receipt.logs.sandboxOutput, /HTTP 403, building from source instead/);
   assertReplays(run);
+});
+
+// What a record has beyond the older path's.
+const ADDED = { dns: ['bytes', 'dstIp', 'dstPort', 'proto'], tcp: ['headers'] };
+// These are of the run at hand.
+const OF_THE_RUN = ['t', 'srcIp', 'srcPort'];
+
+test("netbenign: the sinkhole's log has the fields and values of the older path's receipt", (t) => {
+  const seed = JSON.parse(fs.readFileSync('tests/cases/receipts/seed-netbenign.json', 'utf8'));
+  const run = receiptOf(t, ['run', 'fixture:netbenign']);
+  // Node before 19 says "close" for "keep-alive" (its agent's default).
+  seed.network.sinkholeLog[1].bytesReceived -= Number(process.versions.node.split('.')[0]) < 19 ? 5 : 0;
+  // The older path's network had no IPv6.
+  const log = run.receipt.network.sinkholeLog.filter((record) => record.qtype !== 28);
+  assert.deepEqual(log.map((r) => r.type), seed.network.sinkholeLog.map((r) => r.type));
+  seed.network.sinkholeLog.forEach((wanted, i) => {
+    const record = log[i];
+    assert.deepEqual(Object.keys(record).sort(), [...Object.keys(wanted), ...ADDED[wanted.type]].sort());
+    for (const [key, value] of Object.entries(wanted).filter(([name]) => !OF_THE_RUN.includes(name))) {
+      assert.deepEqual(record[key], value, key);
+    }
+    assert.match(record.t, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    assert.match(record.srcIp, /^\d+\.\d+\.\d+\.\d+$/);
+    assert.ok(Number.isInteger(record.srcPort) && record.srcPort > 0);
+  });
 });
 
 test('canary: every attempt outside is named with the outcome that the kernel gave', (t) => {
