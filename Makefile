@@ -19,7 +19,10 @@ PACKAGES := build-essential pkg-config clang llvm bpftool libbpf-dev libelf-dev 
 	libseccomp-dev libcap-dev runc ca-certificates iproute2
 # What the tests need beside them.
 TEST_PACKAGES := libcriterion-dev libclang-rt-dev libjemalloc2 strace python3-jsonschema podman musl \
-	bind9-dnsutils curl git netcat-openbsd openssh-client openssl python3-pip wget
+	bind9-dnsutils curl git netcat-openbsd openssh-client openssl python3-pip wget \
+	gcc-aarch64-linux-gnu qemu-user
+# qp of arm64, which replays logs under qemu-user, is built with these, unpacked into build/arm64/.
+ARM64_PACKAGES := libc6-dev $(filter lib%-dev zlib1g-dev,$(PACKAGES))
 # What check-vm needs beside them. The kernels are unpacked into build/vm/, never installed.
 VM_PACKAGES := qemu-system-x86 busybox-static kmod xz-utils crun
 VM_KERNELS  := linux-image-amd64 linux-image-6.12-amd64
@@ -85,6 +88,11 @@ deps: ## install what building and running need (apt-get, as root)
 deps-check: deps
 	$(Q)tools/deps $(TEST_PACKAGES)
 
+# Where they cannot be had, the test is skipped, and says so.
+.PHONY: deps-arm64
+deps-arm64: deps-check
+	-$(Q)tools/deps --foreign arm64 $(B)/arm64/root $(ARM64_PACKAGES)
+
 all: deps ## build everything into build/
 	$(Q)$(MAKE) --no-print-directory build-all
 
@@ -94,7 +102,7 @@ build-all: $(BINS) $(B)/stage $(B)/fixtures
 run: all ## judge one package: make run PKG=name@version
 	$(Q)$(B)/qp run $(PKG)
 
-check: deps-check all ## every test, as root: units, also under sanitizers, fuzz targets, end to end
+check: deps-arm64 all ## every test, as root: units, also under sanitizers, fuzz targets, end to end
 	$(Q)tests/run $(B)
 
 # A kernel that cannot be had is a skipped test; tests/vm/run says so.
@@ -111,7 +119,7 @@ check-unit: deps-check all ## the unit tests only
 check-san: deps-check all ## the unit tests under ASan and UBSan
 	$(Q)tests/run $(B) san
 
-check-e2e: deps-check all ## the end-to-end tests only
+check-e2e: deps-arm64 all ## the end-to-end tests only
 	$(Q)tests/run $(B) e2e
 
 # ---- Programs -------------------------------------------------------------------------
@@ -148,7 +156,8 @@ $(B)/fixtures:
 	$(Q)mkdir -p $(@D) && ln -sfn $(abspath tests/fixtures) $@
 
 # ---- Kernel programs ------------------------------------------------------------------
-BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+# Of the machine that the compiler makes programs for; asked after `deps`.
+BPF_ARCH = $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))))
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
@@ -184,6 +193,15 @@ $(B)/probes/%: tests/probes/%.c
 .PHONY: build-tests build-probes
 build-tests: $(UNIT_TEST)
 build-probes: $(PROBES)
+
+# With the libraries of `deps-arm64`.
+ARM64_ROOT = $(abspath $(B)/arm64/root)
+.PHONY: build-arm64
+build-arm64:
+	$(Q)PKG_CONFIG_SYSROOT_DIR=$(ARM64_ROOT) \
+		PKG_CONFIG_LIBDIR=$(ARM64_ROOT)/usr/lib/aarch64-linux-gnu/pkgconfig \
+		$(MAKE) --no-print-directory B=$(B)/arm64 AR=aarch64-linux-gnu-ar \
+		CC='aarch64-linux-gnu-gcc --sysroot=$(ARM64_ROOT)' $(B)/arm64/qp
 
 bench-verify: all build-probes ## how long qp verify takes for a log of a million events
 	$(Q)QP_BUILD=$(B) node tests/bench/verify.mjs
@@ -238,4 +256,4 @@ install: build-all ## programs, stage scripts and man pages below $(DESTDIR)$(PR
 clean: ## remove build/
 	$(Q)rm -rf $(B)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -name '*.d' -type f 2>/dev/null)

@@ -214,6 +214,7 @@ enum qp_counter {
 #else
 #define QP_STATIC_ASSERT _Static_assert
 #endif
+QP_STATIC_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are little-endian");
 QP_STATIC_ASSERT(sizeof(struct qp_event) == 56, "qp_event is 56 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_fork) == 24, "qp_fork is 24 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_exec) == 16, "qp_exec is 16 bytes");

@@ -6,15 +6,20 @@
 #include <string.h>
 
 #define UNMOUNT_NOFOLLOW 0x8 /* umount2(2) */
+#define I386_SOCKETCALL	 102 /* a number for many calls, of which the event names one */
+#define X32_OWN_FIRST	 512 /* where the numbers begin that x32 has for itself */
 
 static const struct call_info calls[QP_CALL_ID_CNT] = {
-#define QP_CALL(id, call_kind, x86_64, aarch64, i386, a, b, c, d, e, f)                            \
+#define QP_CALL(id, call_kind, nr_x86_64, nr_aarch64, nr_i386, a, b, c, d, e, f)                   \
 	[QP_CALL_ID_##id] = {                                                                      \
 		.name = #id,                                                                       \
 		.kind = QP_KIND_##call_kind,                                                       \
 		.by_path = QP_ROW_BY_PATH(QP_KIND_##call_kind, QP_ARG_##a, QP_ARG_##b, QP_ARG_##c, \
 					  QP_ARG_##d, QP_ARG_##e, QP_ARG_##f),                     \
 		.roles = {QP_ARG_##a, QP_ARG_##b, QP_ARG_##c, QP_ARG_##d, QP_ARG_##e, QP_ARG_##f}, \
+		.x86_64 = (nr_x86_64),                                                             \
+		.aarch64 = (nr_aarch64),                                                           \
+		.i386 = (nr_i386),                                                                 \
 	},
 #include "bpf/syscalls.def"
 #undef QP_CALL
@@ -78,6 +83,26 @@ bool call_follows_last(const struct qp_call *call)
 				       : last_links[i].if_clear;
 	return info && (info->kind == QP_KIND_META || info->kind == QP_KIND_TRUNCATE ||
 			info->kind == QP_KIND_TAMPER || info->kind == QP_KIND_CHDIR);
+}
+
+bool call_number_fits(const struct qp_call *call)
+{
+	const struct call_info *info = call_info_get(call->call);
+	int64_t nr = call->nr;
+
+	if (!info)
+		return false;
+	switch ((enum qp_abi)call->abi) {
+	case QP_ABI_NATIVE:
+		return nr == info->x86_64 || nr == info->aarch64;
+	case QP_ABI_I386:
+		return nr == info->i386 || nr == I386_SOCKETCALL;
+	case QP_ABI_X32:
+		return nr == info->x86_64 || nr >= X32_OWN_FIRST;
+	case QP_ABI_ARM:
+		break; /* only counted */
+	}
+	return false;
 }
 
 const char *errno_name(int number)

@@ -12,11 +12,16 @@
 
 #define CALL_ARGS_CNT 6
 
+/* The one bit of O_TMPFILE that no other flag shares, alike on all machines; O_DIRECTORY's,
+ * which it holds too, is not. */
+#define OPEN_TMPFILE_BIT 020000000
+
 struct call_info {
 	const char *name;
 	uint8_t kind; /* enum qp_call_kind */
 	bool by_path; /* QP_ROW_BY_PATH */
 	uint8_t roles[CALL_ARGS_CNT];
+	int16_t x86_64, aarch64, i386; /* numbers; -1: the ABI has no such call */
 };
 
 /* NULL for an identifier that the table does not have. */
@@ -30,6 +35,10 @@ uint64_t call_open_flags(const struct qp_call *call, const void *how, size_t how
 
 /* Whether a call by path acts on what a link in its (first) path's last place leads to. */
 bool call_follows_last(const struct qp_call *call);
+
+/* Whether the call's number is one that its identifier has in its ABI; not so when the table
+ * that the log was recorded with is not this one. False for an unknown identifier or ABI. */
+bool call_number_fits(const struct qp_call *call);
 
 /* "EACCES" for 13; NULL for a number without a name. */
 const char *errno_name(int number);

@@ -125,6 +125,8 @@ static int body_check(const struct kernel_event *event, const char **ret_why)
 			return malformed(ret_why, "a call has an unknown identifier");
 		if (event->call.abi > QP_ABI_ARM)
 			return malformed(ret_why, "a call has an unknown ABI");
+		if (!call_number_fits(&event->call))
+			return malformed(ret_why, "a call's number is not its identifier's");
 	}
 	return 0;
 }

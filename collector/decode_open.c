@@ -5,9 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* The one bit of O_TMPFILE that no other flag shares; alike on all machines, as the rest is. */
-#define TMPFILE_BIT   020000000
-#define PATH_ONLY_BIT 010000000
+#define PATH_ONLY_BIT 010000000 /* alike on all machines, as all is that is looked at here */
 
 struct intent {
 	bool reads, writes;
@@ -25,8 +23,8 @@ static struct intent open_intent(const struct kernel_event *event)
 	if (flags & PATH_ONLY_BIT)
 		return intent;
 	intent.reads = mode != O_WRONLY;
-	intent.writes = mode != O_RDONLY || flags & (O_TRUNC | TMPFILE_BIT);
-	intent.creates = flags & (O_CREAT | TMPFILE_BIT);
+	intent.writes = mode != O_RDONLY || flags & (O_TRUNC | OPEN_TMPFILE_BIT);
+	intent.creates = flags & (O_CREAT | OPEN_TMPFILE_BIT);
 	intent.exclusive = flags & O_EXCL && flags & O_CREAT;
 	return intent;
 }

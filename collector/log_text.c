@@ -28,6 +28,7 @@ struct pending {
 struct text_log {
 	FILE *out;
 	uint64_t started_ns;
+	enum text_machine machine;
 	struct pending pending[PENDING_SLOTS];
 };
 
@@ -58,7 +59,7 @@ static void head_print(const struct text_log *log, const struct qp_event *head)
 static int enter_print(struct text_log *log, const struct kernel_event *event)
 {
 	struct pending *pending = slot(log, event);
-	int r = text_call(log->out, event);
+	int r = text_call(log->out, event, log->machine);
 
 	*pending = (struct pending){.tid = event->head.tid, .call = event->call.call};
 	for (size_t i = 0; i < event->fields_cnt; i++) {
@@ -97,7 +98,7 @@ static int call_print(struct text_log *log, const struct kernel_event *event)
 	if (resumed)
 		fprintf(log->out, "<... %s resumed>", call_info_get(event->call.call)->name);
 	else
-		r = text_call(log->out, event);
+		r = text_call(log->out, event, log->machine);
 	fputs(") ", log->out);
 	if (!r)
 		r = text_result(log->out, event);
@@ -223,6 +224,13 @@ static void phase_print(FILE *out, const char *phase, const char *edge)
 	fputc(' ', out);
 }
 
+static void preamble_take(struct text_log *log, const json_t *object)
+{
+	log->started_ns = (uint64_t)json_member_int(object, "started_ns", 0);
+	log->machine =
+		text_machine_of(json_member_text(json_object_get(object, "kernel"), "machine"));
+}
+
 /* A phase's edges are marks to look for; of other records all members are told. */
 static int json_print(struct text_log *log, const char *name, const struct log_record *record)
 {
@@ -238,7 +246,7 @@ static int json_print(struct text_log *log, const char *name, const struct log_r
 		return 0;
 	}
 	if (record->type == LOG_RECORD_PREAMBLE)
-		log->started_ns = (uint64_t)json_member_int(object, "started_ns", 0);
+		preamble_take(log, object);
 	phase = record->type == LOG_RECORD_PHASE ? json_member_text(object, "phase") : NULL;
 	edge = phase ? json_member_text(object, "edge") : NULL;
 	fprintf(log->out, "# %s ", name);

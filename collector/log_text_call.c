@@ -18,10 +18,9 @@ struct open_how_wire {
 	uint64_t flags, mode, resolve;
 };
 
-/* O_TMPFILE has O_DIRECTORY's bit, too. */
 static bool makes_files(uint64_t open_flags)
 {
-	return open_flags & O_CREAT || (open_flags & O_TMPFILE) == O_TMPFILE;
+	return open_flags & (O_CREAT | OPEN_TMPFILE_BIT);
 }
 
 static void number_print(FILE *out, uint64_t value)
@@ -120,7 +119,8 @@ static void sockaddr_print(FILE *out, const struct kernel_event *event, unsigned
 		pointer_print(out, event->call.args[arg]);
 }
 
-static void how_print(FILE *out, const struct kernel_event *event, unsigned int arg)
+static void how_print(FILE *out, const struct kernel_event *event, unsigned int arg,
+		      enum text_machine machine)
 {
 	const struct event_field *field = event_field_find(event, QP_FIELD_PAYLOAD, arg);
 	struct open_how_wire how;
@@ -131,18 +131,19 @@ static void how_print(FILE *out, const struct kernel_event *event, unsigned int 
 	}
 	memcpy(&how, field->data, sizeof(how));
 	fputs("{flags=", out);
-	text_open_flags(out, how.flags);
+	text_open_flags(out, how.flags, machine);
 	if (makes_files(how.flags))
 		fprintf(out, ", mode=%#03" PRIo64, how.mode);
 	fprintf(out, ", resolve=%#" PRIx64 "}", how.resolve);
 }
 
-static void flags_print(FILE *out, const struct kernel_event *event, unsigned int arg)
+static void flags_print(FILE *out, const struct kernel_event *event, unsigned int arg,
+			enum text_machine machine)
 {
 	uint64_t value = event->call.args[arg];
 
 	if (call_info_get(event->call.call)->kind == QP_KIND_OPEN)
-		text_open_flags(out, (uint32_t)value);
+		text_open_flags(out, (uint32_t)value, machine);
 	else
 		fprintf(out, value ? "%#" PRIx64 : "%" PRIx64, value);
 }
@@ -157,7 +158,8 @@ static void argv_print(FILE *out, const struct kernel_event *event, unsigned int
 		pointer_print(out, event->call.args[arg]);
 }
 
-static int arg_print(FILE *out, const struct kernel_event *event, unsigned int arg)
+static int arg_print(FILE *out, const struct kernel_event *event, unsigned int arg,
+		     enum text_machine machine)
 {
 	uint64_t value = event->call.args[arg];
 
@@ -170,7 +172,7 @@ static int arg_print(FILE *out, const struct kernel_event *event, unsigned int a
 	case QP_ARG_STRING:
 		return string_print(out, event, arg);
 	case QP_ARG_FLAGS:
-		flags_print(out, event, arg);
+		flags_print(out, event, arg, machine);
 		return 0;
 	case QP_ARG_MODE:
 		fprintf(out, "%#03" PRIo64, value);
@@ -194,7 +196,7 @@ static int arg_print(FILE *out, const struct kernel_event *event, unsigned int a
 		argv_print(out, event, arg);
 		return 0;
 	case QP_ARG_HOW:
-		how_print(out, event, arg);
+		how_print(out, event, arg, machine);
 		return 0;
 	case QP_ARG_PTR:
 	case QP_ARG_ENVP:
@@ -219,7 +221,7 @@ static bool is_mode_unused(const struct kernel_event *event, unsigned int arg)
 	       info->roles[arg - 1] == QP_ARG_FLAGS && !makes_files(event->call.args[arg - 1]);
 }
 
-int text_call(FILE *out, const struct kernel_event *event)
+int text_call(FILE *out, const struct kernel_event *event, enum text_machine machine)
 {
 	const struct call_info *info = call_info_get(event->call.call);
 
@@ -231,7 +233,7 @@ int text_call(FILE *out, const struct kernel_event *event)
 			continue;
 		if (arg)
 			fputs(", ", out);
-		r = arg_print(out, event, arg);
+		r = arg_print(out, event, arg, machine);
 		if (r)
 			return r;
 	}

@@ -4,11 +4,12 @@
 #define QP_COLLECTOR_LOG_TEXT_CALL_H
 
 #include "collector/decode_event.h"
+#include "collector/log_text_value.h"
 
 #include <stdio.h>
 
-/* "name(arguments", without the bracket that ends them. 0 or -ENOMEM. */
-int text_call(FILE *out, const struct kernel_event *event);
+/* "name(arguments", without the bracket that ends them; @machine is the log's. 0 or -ENOMEM. */
+int text_call(FILE *out, const struct kernel_event *event, enum text_machine machine);
 
 /* "= result" of a call that returned, with the error's name and words. 0 or -ENOMEM. */
 int text_result(FILE *out, const struct kernel_event *event);

@@ -7,11 +7,12 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+
+#define OPEN_MODE_MASK 3
 
 /* C's escapes, then octal with as many digits as the next character leaves room for. */
 static void char_print(FILE *out, unsigned char c, unsigned char next, const char *special)
@@ -161,32 +162,44 @@ void text_argv(FILE *out, const struct event_field *field)
 	fputs(cut ? ", ...]" : "]", out);
 }
 
-void text_open_flags(FILE *out, uint64_t flags)
+enum text_machine text_machine_of(const char *name)
 {
-	/* Those that hold others' bits come first. */
+	if (name && !strcmp(name, "x86_64"))
+		return TEXT_MACHINE_X86_64;
+	return name && !strcmp(name, "aarch64") ? TEXT_MACHINE_AARCH64 : TEXT_MACHINE_UNKNOWN;
+}
+
+void text_open_flags(FILE *out, uint64_t flags, enum text_machine machine)
+{
+	/* asm-generic/fcntl.h, arch/arm64/include/uapi/asm/fcntl.h; in octal, since the headers
+	 * here are the reader's. Those that hold others' bits come first. */
 	static const struct {
-		uint64_t flag;
 		const char *name;
+		uint32_t x86_64, aarch64;
 	} names[] = {
-		{O_CREAT, "O_CREAT"},	      {O_EXCL, "O_EXCL"},
-		{O_NOCTTY, "O_NOCTTY"},	      {O_TRUNC, "O_TRUNC"},
-		{O_APPEND, "O_APPEND"},	      {O_NONBLOCK, "O_NONBLOCK"},
-		{O_SYNC, "O_SYNC"},	      {O_DSYNC, "O_DSYNC"},
-		{O_ASYNC, "O_ASYNC"},	      {O_DIRECT, "O_DIRECT"},
-		{0100000, "O_LARGEFILE"},     {O_TMPFILE, "O_TMPFILE"},
-		{O_DIRECTORY, "O_DIRECTORY"}, {O_NOFOLLOW, "O_NOFOLLOW"},
-		{O_NOATIME, "O_NOATIME"},     {O_CLOEXEC, "O_CLOEXEC"},
-		{O_PATH, "O_PATH"},
+		{"O_CREAT", 0100, 0100},	   {"O_EXCL", 0200, 0200},
+		{"O_NOCTTY", 0400, 0400},	   {"O_TRUNC", 01000, 01000},
+		{"O_APPEND", 02000, 02000},	   {"O_NONBLOCK", 04000, 04000},
+		{"O_SYNC", 04010000, 04010000},	   {"O_DSYNC", 010000, 010000},
+		{"O_ASYNC", 020000, 020000},	   {"O_DIRECT", 040000, 0200000},
+		{"O_LARGEFILE", 0100000, 0400000}, {"O_TMPFILE", 020200000, 020040000},
+		{"O_DIRECTORY", 0200000, 040000},  {"O_NOFOLLOW", 0400000, 0100000},
+		{"O_NOATIME", 01000000, 01000000}, {"O_CLOEXEC", 02000000, 02000000},
+		{"O_PATH", 010000000, 010000000},
 	};
 	static const char *const modes[] = {"O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"};
-	uint64_t left = flags & ~(uint64_t)O_ACCMODE;
+	uint64_t left = flags & ~(uint64_t)OPEN_MODE_MASK;
 
-	fputs(modes[flags & O_ACCMODE], out);
+	fputs(modes[flags & OPEN_MODE_MASK], out);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if ((left & names[i].flag) != names[i].flag)
+		bool alike = names[i].x86_64 == names[i].aarch64;
+		uint64_t flag =
+			machine == TEXT_MACHINE_AARCH64 ? names[i].aarch64 : names[i].x86_64;
+
+		if ((left & flag) != flag || (!alike && machine == TEXT_MACHINE_UNKNOWN))
 			continue;
 		fprintf(out, "|%s", names[i].name);
-		left &= ~names[i].flag;
+		left &= ~flag;
 	}
 	if (left)
 		fprintf(out, "|%#" PRIx64, left);

@@ -25,8 +25,18 @@ void text_sockaddr(FILE *out, const struct event_field *field);
 /* ["a", "b"] */
 void text_argv(FILE *out, const struct event_field *field);
 
-/* O_RDWR|O_CREAT|0x... */
-void text_open_flags(FILE *out, uint64_t flags);
+/* Where a log was recorded: four flags of open have other bits on the one than on the other. */
+enum text_machine {
+	TEXT_MACHINE_UNKNOWN = 0,
+	TEXT_MACHINE_X86_64 = 1,
+	TEXT_MACHINE_AARCH64 = 2,
+};
+
+/* Of uname(2)'s name for it, which may be NULL. */
+enum text_machine text_machine_of(const char *name);
+
+/* O_RDWR|O_CREAT|0x...; on an unknown machine names only for bits that are alike on all. */
+void text_open_flags(FILE *out, uint64_t flags, enum text_machine machine);
 
 /* "address:port" or "[address]:port"; nothing for a family that has no such address. */
 void text_endpoint(FILE *out, int family, const void *addr, unsigned int port);

@@ -86,6 +86,11 @@ struct pt_regs {
 	unsigned long orig_ax;
 };
 #else
+/* What libbpf's macros for arguments read struct pt_regs as, which begins with it. */
+struct user_pt_regs {
+	u64 regs[31];
+};
+
 struct pt_regs {
 	u64 regs[31];
 	u64 orig_x0;

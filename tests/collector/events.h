@@ -4,6 +4,7 @@
 #define QP_TESTS_COLLECTOR_EVENTS_H
 
 #include "bpf/syscalls.h"
+#include "collector/decode_call.h"
 #include "tests/collector/facts.h"
 #include "tests/collector/script.h"
 
@@ -54,10 +55,19 @@ static inline void ev_exit(struct script *s, uint32_t pid, int code)
 	emit(s, &b);
 }
 
+/* On x86_64, or on aarch64 where only that has the call. */
+static inline uint32_t native_number(enum qp_call_id call)
+{
+	const struct call_info *info = call_info_get(call);
+
+	return (uint32_t)(info->x86_64 >= 0 ? info->x86_64 : info->aarch64);
+}
+
 static inline struct building begin_call(struct script *s, uint16_t type, uint32_t pid,
 					 enum qp_call_id call, int64_t ret, const uint64_t args[6])
 {
-	struct qp_call body = {.call = call, .ret = type == QP_EVENT_CALL ? ret : 0};
+	struct qp_call body = {
+		.call = call, .nr = native_number(call), .ret = type == QP_EVENT_CALL ? ret : 0};
 
 	memcpy(body.args, args, sizeof(body.args));
 	return begin_event(s, type, pid, &body, sizeof(body));

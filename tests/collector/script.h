@@ -52,15 +52,21 @@ static inline void script_open(struct script *s)
 	cr_assert_eq(log_writer_open(s->path, &s->log, NULL), 0);
 }
 
-static inline void script_begin(struct script *s, const char *mode)
+static inline void script_begin_on(struct script *s, const char *mode, const char *machine)
 {
 	script_open(s);
 	add_json(s, LOG_RECORD_PREAMBLE,
-		 json_pack("{s:s, s:s, s:s, s:s, s:I, s:{s:s}, s:{s:s, s:s, s:s, s:s}}", "schema",
-			   "qp-log/1", "nonce", NONCE, "mode", mode, "startedAt",
+		 json_pack("{s:s, s:s, s:s, s:s, s:I, s:{s:s}, s:{s:s}, s:{s:s, s:s, s:s, s:s}}",
+			   "schema", "qp-log/1", "nonce", NONCE, "mode", mode, "startedAt",
 			   "2026-11-04T15:50:14.232Z", "started_ns", (json_int_t)STARTED_NS,
-			   "package", "requested", "thing@1.0.0", "areas", "work", "/work", "tmp",
-			   "/tmp", "home", "/home/ann", "shm", "/dev/shm"));
+			   "kernel", "machine", machine, "package", "requested", "thing@1.0.0",
+			   "areas", "work", "/work", "tmp", "/tmp", "home", "/home/ann", "shm",
+			   "/dev/shm"));
+}
+
+static inline void script_begin(struct script *s, const char *mode)
+{
+	script_begin_on(s, mode, "x86_64");
 }
 
 static inline struct building begin_event(struct script *s, uint16_t type, uint32_t pid,

@@ -76,6 +76,15 @@ Test(decode_hostile, a_name_with_a_slash)
 	refuse(&b);
 }
 
+/* As of a log whose recorder had another table. */
+Test(decode_hostile, a_call_with_the_number_of_another)
+{
+	struct building b = whole_event();
+
+	call_of(&b)->nr = native_number(QP_CALL_ID_openat2);
+	refuse(&b);
+}
+
 Test(decode_hostile, a_call_without_a_row)
 {
 	struct building b = whole_event();

@@ -85,6 +85,32 @@ Test(decode_text, a_path_of_a_process_is_told_by_its_number)
 	cr_assert_not(path_of_process("/proc/99999999999999999999/y", &pid, &rest));
 }
 
+/* The numbers are those of the kernel's tables: syscall_64.tbl, syscall_32.tbl, and
+ * asm-generic/unistd.h for aarch64. */
+Test(decode_call, a_number_is_that_of_the_abi)
+{
+	static const struct {
+		bool fits;
+		struct qp_call call;
+	} cases[] = {
+		{true, {.call = QP_CALL_ID_openat, .nr = 257}},
+		{true, {.call = QP_CALL_ID_openat, .nr = 56}},
+		{false, {.call = QP_CALL_ID_openat, .nr = 295}},
+		{true, {.call = QP_CALL_ID_openat, .nr = 295, .abi = QP_ABI_I386}},
+		{false, {.call = QP_CALL_ID_openat, .nr = 257, .abi = QP_ABI_I386}},
+		{true, {.call = QP_CALL_ID_connect, .nr = 102, .abi = QP_ABI_I386}},
+		{true, {.call = QP_CALL_ID_openat, .nr = 257, .abi = QP_ABI_X32}},
+		{false, {.call = QP_CALL_ID_openat, .nr = 56, .abi = QP_ABI_X32}},
+		{true, {.call = QP_CALL_ID_execve, .nr = 520, .abi = QP_ABI_X32}},
+		{false, {.call = QP_CALL_ID_openat, .nr = 322, .abi = QP_ABI_ARM}},
+		{false, {.call = QP_CALL_ID_unlink, .nr = UINT32_MAX}}, /* aarch64 has none */
+		{false, {.call = QP_CALL_NONE}},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		cr_expect_eq(call_number_fits(&cases[i].call), cases[i].fits, "case %zu", i);
+}
+
 Test(decode_call, rows_are_those_of_the_table)
 {
 	cr_assert_str_eq(call_info_get(QP_CALL_ID_openat)->name, "openat");

@@ -56,9 +56,46 @@ Test(log_text, an_open_shows_what_it_opened)
 
 Test(log_text, a_failure_has_its_name_and_its_words)
 {
-	ev_open_failed(s, 10, "/work", "a\"\\\n\0331", O_RDONLY | O_DIRECTORY, ENOENT);
+	ev_open_failed(s, 10, "/work", "a\"\\\n\0331", O_RDONLY, ENOENT);
 	assert_printed("10    0.000001 openat(AT_FDCWD</work>, \"a\\\"\\\\\\n\\0331\", "
-		       "O_RDONLY|O_DIRECTORY) = -1 ENOENT (No such file or directory)\n");
+		       "O_RDONLY) = -1 ENOENT (No such file or directory)\n");
+}
+
+/* The flags are those of the machine that the log names, whichever reads it: asm/fcntl.h. */
+static void assert_flags(const char *machine, int flags, const char *expected)
+{
+	char line[256];
+
+	script_begin_on(s, "run", machine);
+	ev_open_failed(s, 10, "/work", "/a", flags, ENOENT);
+	snprintf(line, sizeof(line),
+		 "10    0.000001 openat(AT_FDCWD, \"/a\", %s) = -1 ENOENT (No such file or "
+		 "directory)\n",
+		 expected);
+	assert_printed(line);
+	tidy();
+}
+
+Test(log_text_flags, are_those_of_x86_64)
+{
+	assert_flags("x86_64", 02740000,
+		     "O_RDONLY|O_DIRECT|O_LARGEFILE|O_DIRECTORY|O_NOFOLLOW|O_CLOEXEC");
+	assert_flags("x86_64", 020200002, "O_RDWR|O_TMPFILE, 000");
+}
+
+Test(log_text_flags, are_those_of_aarch64)
+{
+	assert_flags("aarch64", 040000, "O_RDONLY|O_DIRECTORY");
+	assert_flags("aarch64", 0100000, "O_RDONLY|O_NOFOLLOW");
+	assert_flags("aarch64", 02740000,
+		     "O_RDONLY|O_DIRECT|O_LARGEFILE|O_DIRECTORY|O_NOFOLLOW|O_CLOEXEC");
+	assert_flags("aarch64", 0200000, "O_RDONLY|O_DIRECT");
+	assert_flags("aarch64", 020040002, "O_RDWR|O_TMPFILE, 000");
+}
+
+Test(log_text_flags, of_an_unknown_machine_have_only_the_names_that_all_share)
+{
+	assert_flags("sparc64", 02240001, "O_WRONLY|O_CLOEXEC|0x14000");
 }
 
 Test(log_text, a_call_by_path_is_entered_and_resumed)
