@@ -6,6 +6,7 @@
 #include "sinkhole/endpoint.h"
 #include "sinkhole/netns.h"
 
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -49,8 +50,6 @@ static int listener_open(int family, int type, uint16_t port)
 	/* A datagram to our own port number is answered from beside this socket. */
 	if (r == 0 && udp)
 		r = option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (r == 0 && udp)
-		r = option_set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
 	if (r == 0 && udp)
 		r = option_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, UDP_RCVBUF);
 	if (r < 0)
@@ -126,6 +125,20 @@ int listeners_open(bool ipv6, struct listeners *ret_listeners, struct qp_error *
 	ret_listeners->tcp4 = steal_fd(&tcp4);
 	ret_listeners->tcp6 = steal_fd(&tcp6);
 	return 0;
+}
+
+uint64_t socket_drops(int fd)
+{
+	uint32_t info[SK_MEMINFO_VARS] = {};
+	socklen_t len = sizeof(info);
+
+	if (fd < 0)
+		return 0;
+	/* Older kernels fill less of it. */
+	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &len) < 0 ||
+	    len < (SK_MEMINFO_DROPS + 1) * sizeof(info[0]))
+		return 1;
+	return info[SK_MEMINFO_DROPS];
 }
 
 int reply_socket_open(const struct endpoint *source)

@@ -24,4 +24,9 @@ int listeners_open(bool ipv6, struct listeners *ret_listeners, struct qp_error *
  */
 int reply_socket_open(const struct endpoint *source);
 
+/* What the kernel has dropped of what came to the socket @fd, exactly: SO_RXQ_OVFL tells it only
+ * with the next message that is taken in, of which there may be none. 1 when it cannot be told; 0
+ * for -1. */
+uint64_t socket_drops(int fd);
+
 #endif

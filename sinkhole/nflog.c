@@ -91,20 +91,15 @@ static void message_handle(struct nflog *nflog, struct nlmsghdr *header)
 
 int nflog_drain(struct nflog *nflog)
 {
-	int lost = 0;
-
 	for (;;) {
 		ssize_t n = recv(nflog_fd(nflog), nflog->buf, sizeof(nflog->buf), 0);
 		int left = (int)n;
 
-		if (n < 0 && errno == EINTR)
+		/* How much found no room is asked of the socket at the end. */
+		if (n < 0 && (errno == EINTR || errno == ENOBUFS))
 			continue;
-		if (n < 0 && errno == ENOBUFS) {
-			lost++;
-			continue;
-		}
 		if (n < 0)
-			return errno == EAGAIN ? lost : -errno;
+			return errno == EAGAIN ? 0 : -errno;
 		for (struct nlmsghdr *h = (void *)nflog->buf; nlmsg_ok(h, left);
 		     h = nlmsg_next(h, &left))
 			message_handle(nflog, h);

@@ -21,8 +21,8 @@ void nflog_free(struct nflog *nflog);
 /* For epoll; stays its own. */
 int nflog_fd(const struct nflog *nflog);
 
-/* Hands over every packet that is waiting. Returns how many times the kernel said that it
- * had to drop packets for want of room, or a negative errno. */
+/* Hands over every packet that is waiting. 0 or a negative errno; what found no room is told by
+ * socket_drops. */
 int nflog_drain(struct nflog *nflog);
 
 #endif

@@ -86,6 +86,8 @@ static int filter_load(void)
 	/* Replies to datagrams need sockets; no other family, netlink above all. */
 	r = r < 0 ? r : allow_when(filter, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET);
 	r = r < 0 ? r : allow_when(filter, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET6);
+	/* What the kernel had to drop. */
+	r = r < 0 ? r : allow_when(filter, SCMP_SYS(getsockopt), 2, UINT32_MAX, SO_MEMINFO);
 	/* malloc's; never anything that could be run. */
 	r = r < 0 ? r : allow_when(filter, SCMP_SYS(mmap), 2, PROT_EXEC, 0);
 	r = r < 0 ? r : allow_when(filter, SCMP_SYS(mprotect), 2, PROT_EXEC, 0);

@@ -25,7 +25,6 @@
 struct listener {
 	struct watch watch; /* first: what epoll hands back */
 	struct service *service;
-	uint32_t dropped; /* datagrams, of a UDP socket */
 };
 
 struct service {
@@ -112,11 +111,8 @@ static void fail(struct service *service, int r)
 static void packets_ready(struct watch *watch)
 {
 	struct service *service = ((struct listener *)watch)->service;
-	int r = nflog_drain(service->nflog);
 
-	if (r > 0)
-		service->lost += (uint64_t)r;
-	fail(service, r);
+	fail(service, nflog_drain(service->nflog));
 }
 
 /* The descriptor, or a negative errno; makes room when descriptors run out. */
@@ -169,7 +165,7 @@ static void udp_ready(struct watch *watch)
 {
 	struct listener *listener = (struct listener *)watch;
 
-	fail(listener->service, udp_drain(&listener->service->udp, watch->fd, &listener->dropped));
+	fail(listener->service, udp_drain(&listener->service->udp, watch->fd));
 }
 
 static void signal_ready(struct watch *watch)
@@ -305,6 +301,17 @@ static bool service_settle(struct service *service)
 	return false;
 }
 
+/* What is in no record: what was not understood, what found no room, what came too late. */
+static uint64_t service_lost(const struct service *service)
+{
+	const struct listener *const listeners[] = {&service->udp4, &service->udp6};
+	uint64_t lost = service->lost + socket_drops(service->packets.watch.fd);
+
+	for (size_t i = 0; i < 2; i++)
+		lost += udp_discard(listeners[i]->watch.fd) + socket_drops(listeners[i]->watch.fd);
+	return lost;
+}
+
 int service_run(struct service *service, struct qp_error *err)
 {
 	struct flow flow;
@@ -320,7 +327,7 @@ int service_run(struct service *service, struct qp_error *err)
 	if (service->error < 0)
 		return qp_error_set(err, service->error, "the sinkhole broke off: %s",
 				    strerror(-service->error));
-	record_end(service->log, settled, service->lost + service->udp.lost);
+	record_end(service->log, settled, service_lost(service));
 	if (service->log->error < 0)
 		return qp_error_set(err, service->log->error, "cannot write records: %s",
 				    strerror(-service->log->error));

@@ -13,12 +13,12 @@
 #define DNS_PORT	    53
 #define DATAGRAM_MAX	    65536
 #define DATAGRAMS_PER_EVENT 256
-#define UDP_REPLY_MIN	    512 /* RFC 1035 section 4.2.1 */
+#define DISCARD_MAX	    1000000 /* more than fit into a socket's room */
+#define UDP_REPLY_MIN	    512	    /* RFC 1035 section 4.2.1 */
 #define UDP_REPLY_MAX	    4096
 
 struct datagram {
 	struct dns_exchange exchange;
-	uint32_t dropped; /* the socket's count so far; 0: not told */
 	size_t len;
 	uint8_t bytes[DATAGRAM_MAX];
 };
@@ -104,11 +104,8 @@ static void control_parse(struct msghdr *message, struct datagram *datagram)
 		struct sockaddr_storage address = {};
 		size_t len = c->cmsg_len - CMSG_LEN(0);
 
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_RXQ_OVFL &&
-		    len == sizeof(datagram->dropped)) {
-			memcpy(&datagram->dropped, CMSG_DATA(c), len);
-		} else if ((c->cmsg_level == SOL_IP && c->cmsg_type == IP_ORIGDSTADDR) ||
-			   (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_ORIGDSTADDR)) {
+		if ((c->cmsg_level == SOL_IP && c->cmsg_type == IP_ORIGDSTADDR) ||
+		    (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_ORIGDSTADDR)) {
 			memcpy(&address, CMSG_DATA(c),
 			       len < sizeof(address) ? len : sizeof(address));
 			endpoint_from_sockaddr(&address, &datagram->exchange.dst);
@@ -135,14 +132,23 @@ static int datagram_receive(int fd, struct datagram *datagram)
 	if (n < 0)
 		return -errno;
 	datagram->len = (size_t)n;
-	datagram->dropped = 0;
 	datagram->exchange = (struct dns_exchange){.t = record_now(), .proto = "udp"};
 	endpoint_from_sockaddr(&from, &datagram->exchange.src);
 	control_parse(&message, datagram);
 	return 0;
 }
 
-int udp_drain(struct udp *udp, int fd, uint32_t *dropped)
+uint64_t udp_discard(int fd)
+{
+	uint64_t cnt = 0;
+	char byte;
+
+	while (fd >= 0 && cnt < DISCARD_MAX && recv(fd, &byte, 1, MSG_DONTWAIT) >= 0)
+		cnt++;
+	return cnt;
+}
+
+int udp_drain(struct udp *udp, int fd)
 {
 	static struct datagram datagram;
 
@@ -158,10 +164,6 @@ int udp_drain(struct udp *udp, int fd, uint32_t *dropped)
 			continue;
 		if (r < 0)
 			return r == -EAGAIN ? 0 : r;
-		if (datagram.dropped) {
-			udp->lost += datagram.dropped - *dropped;
-			*dropped = datagram.dropped;
-		}
 		if (datagram_record(udp, &datagram.exchange, datagram.bytes, datagram.len,
 				    datagram.len, reply, &size) &&
 		    size)

@@ -7,12 +7,13 @@
 
 struct udp {
 	struct resolver *resolver; /* borrowed */
-	uint64_t lost;		   /* datagrams that the kernel dropped for want of room */
 };
 
-/* Reads what waits on the listener @fd. @dropped is that listener's own, 0 at first. 0 or
- * a negative errno. */
-int udp_drain(struct udp *udp, int fd, uint32_t *dropped);
+/* Reads what waits on the listener @fd. 0 or a negative errno. */
+int udp_drain(struct udp *udp, int fd);
+
+/* Throws away what waits on the listener @fd, for which there is no time; how many that were. */
+uint64_t udp_discard(int fd);
 
 /* One datagram that was only seen: recorded, not answered. @len of its @bytes are there. */
 void udp_record(struct udp *udp, const struct dns_exchange *exchange, const uint8_t *payload,

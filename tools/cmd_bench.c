@@ -14,7 +14,7 @@
 
 static const struct bench *const benches[] = {
 	&bench_getppid, &bench_open_close, &bench_fork_exec, &bench_outside, &bench_flood,
-	&bench_attach,	&bench_sandbox,	   &bench_qp_run,    &bench_replay,
+	&bench_attach,	&bench_sandbox,	   &bench_qp_run,    &bench_replay,  &bench_sinkhole,
 };
 
 #define BENCHES_CNT (sizeof(benches) / sizeof(benches[0]))
@@ -75,7 +75,8 @@ static int report_print(const json_t *host, const json_t *results, bool json)
 
 int cmd_bench(int argc, char **argv)
 {
-	struct bench_options options = {.spec = "fastify@5.12.4", .events = 1000003};
+	struct bench_options options = {
+		.spec = "fastify@5.12.4", .events = 1000003, .load_percent = 100};
 	_cleanup_json_ json_t *host = NULL, *results = json_array();
 	uint64_t rounds = 0;
 	bool json = false, quiet = false, chosen[BENCHES_CNT];
@@ -86,6 +87,8 @@ int cmd_bench(int argc, char **argv)
 		 NULL},
 		{"events", OPTION_NUMBER, &options.events, "N", "events of replay's log (1000003)",
 		 1, 100000000, NULL},
+		{"load", OPTION_NUMBER, &options.load_percent, "PERCENT",
+		 "of the load on the sinkhole (100)", 1, 1000, NULL},
 		{"json", OPTION_FLAG, &json, NULL, "print every number, for machines", 0, 0, NULL},
 		{"quiet", OPTION_FLAG, &quiet, NULL, "no progress", 0, 0, NULL},
 		{0},

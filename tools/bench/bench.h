@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BENCH_SERIES_MAX  40
+#define BENCH_SERIES_MAX  64
 #define BENCH_NAME_SIZE	  48
 #define BENCH_FOLDER_SIZE 64
 
@@ -29,8 +29,9 @@ struct bench_series {
 };
 
 struct bench_options {
-	const char *spec; /* the package of `run` and `sandbox` */
-	uint64_t events;  /* of the log that `replay` reads */
+	const char *spec;      /* the package of `run` and `sandbox` */
+	uint64_t events;       /* of the log that `replay` reads */
+	uint64_t load_percent; /* of what `sinkhole` is loaded with */
 };
 
 struct bench_run {
@@ -59,7 +60,7 @@ struct bench {
 
 /* The benchmarks themselves, in a file each. */
 extern const struct bench bench_getppid, bench_open_close, bench_fork_exec, bench_outside,
-	bench_flood, bench_attach, bench_sandbox, bench_qp_run, bench_replay;
+	bench_flood, bench_attach, bench_sandbox, bench_qp_run, bench_replay, bench_sinkhole;
 
 /* One number of a series, which is made when it is new. @baseline names another series or
  * is NULL. -ENOMEM or, with too many series, -E2BIG. */
