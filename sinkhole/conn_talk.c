@@ -5,6 +5,7 @@
 #include "sinkhole/talk.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* How long a silent client is waited for: a little, and where TLS is spoken long enough that
  * it certainly is not. */
@@ -87,6 +88,8 @@ static void begin_anew(struct conn *conn, size_t used)
 	talk_free(conn->via);
 	conn->via = steal_ptr(conn->talk);
 	conn->state = CONN_SNIFF;
+	/* It may have been looked at as HTTP before it was known. */
+	memset(&conn->head, 0, sizeof(conn->head));
 	conn_consume(conn, used < conn->len ? used : conn->len);
 	conn_account(conn);
 }
