@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { assertComplete, assertReplays } from './lib/qp.mjs';
 import { assertObserved, claim, claimLookups, isThere, runClients } from './lib/clients.mjs';
-import { refuseRows } from './lib/client-rows.mjs';
+import { interceptRows, refuseRows } from './lib/client-rows.mjs';
 
 function clients(title, rows, args) {
   const there = rows.filter((row) => isThere(row.program));
@@ -31,4 +31,5 @@ function clients(title, rows, args) {
   });
 }
 
-clients('--tls refuse', refuseRows, []);
+clients('--tls refuse', refuseRows, ['--tls', 'refuse']);
+clients('--tls intercept', interceptRows, ['--tls', 'intercept']);

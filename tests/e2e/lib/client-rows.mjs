@@ -3,7 +3,8 @@
 // command; `program`, its first word unless said; `exit` (0); `prints`; `hosts`, the names whose
 // addresses it asks for; `records`, all others in the order that they were made in.
 import { BODY, sha256 } from './clients.mjs';
-import { ALERT, BOTH, body, dns, dnsTcp, http, node, tcp, tls } from './client-records.mjs';
+import { body, dns, dnsTcp, http, node, tcp, tls } from './client-records.mjs';
+import { READ, REFUSED } from './client-rows-tls.mjs';
 
 const EXES = {
   curl: /\/curl$/, wget: /\/wget$/, git: /\/git(-remote-https?)?$|\/ssh$/, ssh: /\/ssh$/, dig: /\/dig$/,
@@ -180,33 +181,10 @@ const TALKS = [
     records: [{ type: 'udp', dstIp: '203.0.113.47', dstPort: 123, bytes: 48, protocol: 'ntp' }] },
 ];
 
-// Under --tls refuse: the ClientHello is read and refused.
-const REFUSED = [
-  { run: 'curl -sS https://curl-tls.example/p', exit: 35, prints: ALERT, hosts: ['curl-tls.example'], records: [tls('curl-tls.example', BOTH)] },
-  { run: 'curl -sS --http1.1 https://curl-tls-one.example:8443/p', exit: 35, prints: ALERT, hosts: ['curl-tls-one.example'],
-    records: [tls('curl-tls-one.example', ['http/1.1'], { dstPort: 8443 })] },
-  { run: 'curl -sS --tls-max 1.2 https://curl-tls-old.example/', exit: 35, prints: ALERT, hosts: ['curl-tls-old.example'],
-    records: [tls('curl-tls-old.example', BOTH, { versions: ['1.2'] })] },
-  { run: 'wget -nv -O- https://wget-tls.example/w', exit: 4, prints: ALERT, hosts: ['wget-tls.example'], records: [tls('wget-tls.example', [])] },
-  { run: 'git ls-remote https://git-https.example/a.git', exit: 128, prints: ALERT, hosts: ['git-https.example'], records: [tls('git-https.example', BOTH)] },
-  { run: `python3 -c 'import urllib.request as u; u.urlopen("https://urllib-tls.example/u", data=b"a=1")'`, exit: 1, prints: ALERT,
-    hosts: ['urllib-tls.example'], records: [tls('urllib-tls.example', ['http/1.1'])] },
-  { run: 'npm view some-pkg --registry https://npm-tls.example/ --fetch-retries 0 --no-update-notifier', exit: 1, prints: ALERT,
-    hosts: ['npm-tls.example'], records: [tls('npm-tls.example')] },
-  { run: 'openssl s_client -connect 203.0.113.61:443 -servername openssl.example -alpn h2,a/b', exit: 1, prints: ALERT,
-    records: [tls('openssl.example', ['h2', 'a/b'], { dstIp: '203.0.113.61', dstName: null })] },
-  { run: node('require("https").get("https://node-https.example/n", { ALPNProtocols: ["http/1.1"] }).on("error", (e) => console.log(e.code))'), prints: ALERT,
-    hosts: ['node-https.example'], records: [tls('node-https.example', ['http/1.1'])] },
-  { run: node('require("http2").connect("https://node-tls-two.example/").on("error", (e) => console.log(e.code))'), prints: ALERT,
-    hosts: ['node-tls-two.example'], records: [tls('node-tls-two.example', ['h2'])] },
-  { run: node('require("tls").connect({ host: "203.0.113.62", port: 993, servername: "node-tls.example", ALPNProtocols: ["imap"] })' +
-    '.on("error", (e) => console.log(e.code))'), prints: ALERT,
-    records: [tls('node-tls.example', ['imap'], { dstIp: '203.0.113.62', dstName: null, dstPort: 993 })] },
-];
-
 function complete(row) {
   const program = row.program ?? row.run.match(/^\w+/)[0];
   return { hosts: [], exit: 0, ...row, program, exe: EXES[program] };
 }
 
 export const refuseRows = [...HTTP, ...DNS, ...OTHERS, ...TALKS, ...REFUSED].map(complete);
+export const interceptRows = READ.map(complete);
