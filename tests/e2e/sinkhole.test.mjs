@@ -3,7 +3,7 @@
 import { describe, test } from "node:test";
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { build, has, program, sinkhole, workplace } from "./lib/sinkhole.mjs";
 
@@ -52,6 +52,46 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
     has(tcp[2], { ...common, srcPort: told[2].port, method: "PUT", payloadBytes: 11,
       path: "/length", chunked: false });
     has(end, { flushed: true, dropped: 0, lost: 0 });
+  });
+
+  test("answers HTTP of both versions from a table", async () => {
+    const table = path.join(workplace(), "respond.json");
+    writeFileSync(table, JSON.stringify([
+      { method: "POST", path: "/login", status: 302, headers: { Location: "/home" } },
+      { host: "cdn.example*", path: "/*.json", status: 200, headers: { "Content-Type": "application/json" }, body: "{}" }]));
+    let told;
+    const { records } = await sinkhole(["--respond", table], async (box) => {
+      told = await box.run(`
+        import http from "node:http";
+        import http2 from "node:http2";
+        const asked = [["GET", "/a.json"], ["POST", "/login"], ["GET", "/other"]];
+        const one = ([method, path]) => new Promise((done, failed) => {
+          http.request({ host: "cdn.example", method, path }, (response) => {
+            let text = "";
+            response.on("data", (piece) => { text += piece; }).on("end", () => done([response.statusCode,
+              response.headers["content-type"], response.headers.location ?? null, text.slice(0, 6)]));
+          }).on("error", failed).end();
+        });
+        const session = http2.connect("http://cdn.example");
+        const two = ([method, path]) => new Promise((done, failed) => {
+          const request = session.request({ ":method": method, ":path": path });
+          let text = "", h;
+          request.on("response", (headers) => { h = headers; }).on("data", (piece) => { text += piece; })
+            .on("end", () => done([h[":status"], h["content-type"], h.location ?? null, text.slice(0, 6)]))
+            .on("error", failed).end();
+        });
+        const answers = [[], []];
+        for (const question of asked) {
+          answers[0].push(await one(question));
+          answers[1].push(await two(question));
+        }
+        await new Promise((done) => session.close(done));
+        tell(answers);`);
+    });
+    const answers = [[200, "application/json", null, "{}"], [302, "text/html", "/home", ""],
+      [403, "text/html", null, "<html>"]];
+    assert.deepEqual(told, [answers, answers]);
+    assert.equal(records.filter((r) => r.protocol === "http").length, 6);
   });
 
   test("speaks HTTP/2 to who knows beforehand", async () => {
