@@ -202,17 +202,11 @@ static void https_answer(struct dns_answer *answer, char *text)
 	snprintf(text, ANSWER_TEXT_SIZE, "1 . alpn=h2");
 }
 
-static void other_answer(const struct dns_question *question, struct dns_answer *answer, char *text)
+static void other_answer(const char *name, uint16_t type, struct dns_answer *answer, char *text)
 {
-	const char *name = question->name, *target = alias_target(name);
-
-	switch (question->type) {
+	switch (type) {
 	case DNS_TYPE_NS:
 		host_answer(answer, "ns1.", name, text);
-		break;
-	case DNS_TYPE_CNAME:
-		if (target)
-			host_answer(answer, "", target, text);
 		break;
 	case DNS_TYPE_MX:
 		put16(answer, MX_PREFERENCE);
@@ -236,9 +230,23 @@ static void other_answer(const struct dns_question *question, struct dns_answer 
 	}
 }
 
+/* Whoever asks for anything else of an alias is told of what the alias stands for. */
+static void alias_answer(const char *target, uint16_t type, struct dns_answer *answer, char *text)
+{
+	if (type == DNS_TYPE_CNAME) {
+		host_answer(answer, "", target, text);
+		return;
+	}
+	other_answer(target, type, answer, text);
+	if (answer->size)
+		answer->alias_size = name_wire(target, answer->alias);
+}
+
 enum dns_rcode answer_make(struct names *names, const struct dns_question *question,
 			   struct dns_answer *ret_answer, char ret_text[static ANSWER_TEXT_SIZE])
 {
+	const char *target = alias_target(question->name);
+
 	ret_answer->size = ret_answer->alias_size = 0;
 	ret_text[0] = '\0';
 	if (question->class != DNS_CLASS_IN)
@@ -247,6 +255,9 @@ enum dns_rcode answer_make(struct names *names, const struct dns_question *quest
 		return address_answer(names, question, ret_answer, ret_text);
 	if (question->type == DNS_TYPE_PTR)
 		return reverse_answer(names, question, ret_answer, ret_text);
-	other_answer(question, ret_answer, ret_text);
+	if (target)
+		alias_answer(target, question->type, ret_answer, ret_text);
+	else
+		other_answer(question->name, question->type, ret_answer, ret_text);
 	return DNS_RCODE_NOERROR;
 }

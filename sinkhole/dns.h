@@ -63,9 +63,9 @@ int dns_query_parse(const uint8_t *bytes, size_t len, struct dns_query *ret_quer
 		    const char **ret_why);
 
 #define DNS_RDATA_MAX (6 + DNS_NAME_MAX)
-/* Two records: an alias and an address are the longest. All of 16 questions and answers are
- * within reach of a pointer's 14 bits. */
-#define DNS_ANSWER_MAX (2 * 12 + DNS_NAME_MAX + 16)
+/* Two records: an alias, and what it stands for. All of 16 questions and answers are within
+ * reach of a pointer's 14 bits. */
+#define DNS_ANSWER_MAX (2 * 12 + DNS_NAME_MAX + DNS_RDATA_MAX)
 
 /* What answers the question of the same index, of its type; size 0: no answer. */
 struct dns_answer {

@@ -95,6 +95,22 @@ Test(answers, a_www_name_is_an_alias_that_has_the_address)
 	cr_expect_eq(answer.alias_size, 0, "a top-level domain is nobody's alias");
 }
 
+/* RFC 1034 section 3.6.2: an alias has no other data. */
+Test(answers, an_alias_answers_for_what_it_stands_for)
+{
+	cr_expect_eq(ask("www.a.example", DNS_TYPE_MX), DNS_RCODE_NOERROR);
+	expect_data("\0\012\004mail\001a\007example", 18);
+	cr_expect_str_eq(text, "10 mail.a.example");
+	cr_assert_eq(answer.alias_size, 11);
+	cr_expect_arr_eq(answer.alias, "\001a\007example", 11);
+	ask("WWW.a.example", DNS_TYPE_CNAME);
+	expect_data("\001a\007example", 11);
+	cr_expect_eq(answer.alias_size, 0);
+	ask("www.a.example", 257);
+	cr_expect_eq(answer.size, 0);
+	cr_expect_eq(answer.alias_size, 0);
+}
+
 Test(answers, what_has_no_answer_or_no_room_has_none)
 {
 	char longest[DNS_NAME_TEXT_SIZE] = "";

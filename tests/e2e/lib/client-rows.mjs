@@ -85,6 +85,8 @@ const DNS = [
   { run: 'dig +short _ldap._tcp.dig-srv.example SRV', prints: /^10 5 389 dig-srv\.example\.\n/, records: [dns('_ldap._tcp.dig-srv.example', 33)] },
   { run: 'dig +short dig-https.example HTTPS', prints: /^1 \. alpn="h2"\n/, records: [dns('dig-https.example', 65)] },
   { run: 'dig +short www.dig-www.example', prints: /^dig-www\.example\.\n198\.1[89]\./, records: [dns('www.dig-www.example', 1)] },
+  { run: 'dig +short www.dig-alias.example MX', prints: /^dig-alias\.example\.\n10 mail\.dig-alias\.example\.\n/,
+    records: [dns('www.dig-alias.example', 15, { answer: '10 mail.dig-alias.example' })] },
   { run: 'dig -x 192.0.2.77', prints: /status: NXDOMAIN/, records: [dns('77.2.0.192.in-addr.arpa', 12, { answer: null })] },
   { run: 'dig +short -x $(dig +short dig-ptr.example)', prints: /^dig-ptr\.example\.\n/,
     records: [dns('dig-ptr.example', 1), dns(/^\d+\.\d+\.1[89]\.198\.in-addr\.arpa$/, 12, { answer: 'dig-ptr.example' })] },
