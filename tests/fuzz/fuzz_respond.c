@@ -20,7 +20,7 @@ static void require(int claim)
 static void try_answer(const struct respond *respond, const char *method, const char *host,
 		       const char *path)
 {
-	const struct response *response = respond_find(respond, method, host, path);
+	const struct response *response = respond_find(respond, method, host, path, NULL);
 
 	require(response->status >= 200 && response->status <= 599 && *response->reason);
 	require(response->headers_cnt <= RESPOND_HEADERS_MAX);
