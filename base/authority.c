@@ -5,6 +5,7 @@
 #include "base/io.h"
 
 #include <openssl/bio.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
@@ -41,11 +42,6 @@ static const struct {
 	{"CA", "Laurentian Identity Corp.", "Laurentian Root CA"},
 	{"DE", "Elbmark Vertrauensdienste GmbH", "Elbmark Root CA"},
 };
-
-static int fail(struct qp_error *err, const char *what)
-{
-	return qp_error_set(err, -EIO, "cannot make a certificate authority: %s", what);
-}
 
 static unsigned random_below(unsigned bound)
 {
@@ -124,7 +120,8 @@ static int root_make(struct authority *authority)
 	_cleanup_(x509) X509 *root = NULL;
 	X509_NAME *nobody = X509_NAME_new();
 
-	if (nobody)
+	authority->key = EVP_EC_gen(CURVE);
+	if (nobody && authority->key)
 		root = authority_blank(authority->key, nobody,
 				       ROOT_AGE_MIN + random_below(ROOT_AGE_SPREAD), ROOT_DAYS);
 	X509_NAME_free(nobody);
@@ -144,11 +141,9 @@ int authority_make(struct authority **ret_authority, struct qp_error *err)
 
 	if (!authority)
 		return qp_error_set(err, -ENOMEM, "out of memory");
-	authority->key = EVP_EC_gen(CURVE);
-	if (!authority->key)
-		return fail(err, "OpenSSL made no key");
 	if (root_make(authority) < 0)
-		return fail(err, "OpenSSL made no certificate");
+		return qp_error_set(err, -EIO, "cannot make a certificate authority: %s",
+				    ERR_reason_error_string(ERR_peek_last_error()));
 	*ret_authority = steal_ptr(authority);
 	return 0;
 }

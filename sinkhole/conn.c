@@ -286,6 +286,8 @@ void conn_body_end(struct conn *conn)
 
 void conn_consume(struct conn *conn, size_t n)
 {
+	if (!n)
+		return;
 	conn->len -= n;
 	memmove(conn->buf, conn->buf + n, conn->len);
 	if (conn->len)

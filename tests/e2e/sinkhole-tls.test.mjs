@@ -4,7 +4,7 @@
 import { describe, test } from "node:test";
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { has, program, sinkhole, workplace } from "./lib/sinkhole.mjs";
 
@@ -91,6 +91,35 @@ describe("qp-sinkhole --tls", { skip: root ? false : "needs root" }, () => {
     const inside = records.filter((r) => r.inTls);
     assert.deepEqual(inside.map((r) => [r.dstPort, r.bytesReceived, r.inTls]), [
       [465, 17, { version: "TLSv1.2" }], [465, 17, { version: "TLSv1.3" }]]);
+  });
+
+  test("takes in every one of 503 handshakes, and holds at most what it may", async () => {
+    let peak = 0;
+    const { records, end } = await sinkhole(["--tls", "intercept"], async (box) => {
+      await box.run(`
+        import tls from "node:tls";
+        import { readFileSync } from "node:fs";
+        const ca = readFileSync(${JSON.stringify(trust(box))});
+        let next = 0;
+        const worker = async () => {
+          while (next < 503) {
+            const i = next++;
+            const socket = tls.connect({ host: ${JSON.stringify(address)}, port: 443, ca,
+              servername: "n" + i + ".example" }, () => socket.end("x".repeat(i + 1)));
+            await new Promise((done, failed) => socket.resume().on("close", done)
+              .on("error", failed));
+          }
+        };
+        await Promise.all(Array.from({ length: 31 }, worker));`);
+      peak = Number(/VmHWM:\s+(\d+)/.exec(
+        readFileSync(`/proc/${box.child.pid}/status`))[1]);
+    });
+    const inside = new Map(records.filter((r) => r.inTls)
+      .map((r) => [r.inTls.sni, r.bytesReceived]));
+    assert.equal(records.filter((r) => r.handshake === "accepted").length, 503);
+    for (let i = 0; i < 503; i++) assert.equal(inside.get(`n${i}.example`), i + 1);
+    assert.ok(peak < 160 * 1024, `${peak} KiB`);
+    has(end, { flushed: true, lost: 0 });
   });
 
   test("gives the authority that --ca-fd brought, and refuses what is none", async () => {

@@ -3,9 +3,10 @@
 // trust somebody else refuse.
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { qp, receiptOf, temporaryFolder } from './lib/qp.mjs';
+import { build, qp, receiptOf, temporaryFolder } from './lib/qp.mjs';
 
 const root = process.getuid() === 0;
 
@@ -16,6 +17,7 @@ function execNode(t, options, script) {
   return receiptOf(t, ['exec', ...options, '--in', folder, '--', 'node', 'main.mjs']);
 }
 
+const store = '/etc/ssl/certs/ca-certificates.crt';
 const printed = (run) => run.receipt.logs.sandboxOutput.split('\n');
 const fired = (run) => run.receipt.rulesFired.map((rule) => rule.id);
 const sent = (run, protocol) => run.receipt.network.sinkholeLog.filter((r) =>
@@ -25,7 +27,8 @@ describe('qp --tls', { skip: root ? false : 'needs root' }, () => {
   test('reads a decoy that node posts by https, packed with gzip', (t) => {
     const run = execNode(t, ['--tls', 'intercept'], `
       import https from 'node:https';
-      import fs from 'node:fs';
+      import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
       import os from 'node:os';
       import zlib from 'node:zlib';
       const body = zlib.gzipSync(fs.readFileSync(os.homedir() + '/.npmrc'));
@@ -107,6 +110,33 @@ describe('qp --tls', { skip: root ? false : 'needs root' }, () => {
     assert.equal(seen.get('curl2.example').payloadBytes, 3);
     assert.equal(seen.get('curl1.1.example').payloadBytes, 3);
     assert.equal(sent(run, 'tls').find((r) => r.sni === 'refused.example').handshake, 'refused');
+  });
+
+  test('is trusted in an image too, which is not written to', (t) => {
+    const image = path.join(temporaryFolder(t), 'image');
+    const bundle = path.join(image, store);
+    fs.mkdirSync(path.dirname(bundle), { recursive: true });
+    fs.copyFileSync(store, bundle);
+    // A node with what it is linked with, where the image's own PATH has it.
+    const linked = execFileSync('ldd', [process.execPath], { encoding: 'utf8' });
+    const files = linked.match(/\/\S+/g).map((file) => [file, file]);
+    for (const [from, to] of [...files, [process.execPath, '/usr/local/bin/node']]) {
+      fs.mkdirSync(path.join(image, path.dirname(to)), { recursive: true });
+      fs.copyFileSync(from, path.join(image, to));
+    }
+    const run = receiptOf(t, ['exec', '--tls', 'intercept', '--rootfs', image, '--',
+      'node', '-e', `require('node:https').get('https://i.example/x', (r) => r.resume());`]);
+    assert.deepEqual(run.receipt.network.tls.trustedBy, [store, '/usr/local/bin/node']);
+    assert.equal(sent(run, 'http')[0]?.host, 'i.example', run.receipt.logs.sandboxOutput);
+    assert.deepEqual(fs.readFileSync(bundle), fs.readFileSync(store));
+
+    // A node of which nothing can be replaced.
+    fs.writeFileSync(path.join(image, 'usr/local/bin/node'), '#!/bin/sh\n', { mode: 0o755 });
+    fs.copyFileSync(path.join(build, 'probes/calls'), path.join(image, 'usr/local/bin/calls'));
+    const other = receiptOf(t, ['exec', '--tls', 'intercept', '--rootfs', image, '--', 'calls',
+      'getppid', '1']);
+    assert.deepEqual(other.receipt.network.tls.untrustedBy, ['/usr/local/bin/node']);
+    assert.match(other.stdout, /not trusted by \/usr\/local\/bin\/node/);
   });
 
   test('refuses unless it is told otherwise, and says so', (t) => {

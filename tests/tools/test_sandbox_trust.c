@@ -72,7 +72,7 @@ Test(trust, reaches_bundles_and_the_folder_of_hashes_once)
 	expect_trust(&place, NULL,
 		     "{\"trustedBy\": [], \"untrustedBy\":"
 		     " [\"/etc/ssl/certs/ca-certificates.crt\", \"/etc/ssl/cert.pem\"]}");
-	cr_assert_eq(trust_stores(place.root_fd, &place.trust), 0);
+	trust_stores(place.root_fd, &place.trust);
 	expect_trust(&place, NULL,
 		     "{\"untrustedBy\": [], \"trustedBy\":"
 		     " [\"/etc/ssl/certs/ca-certificates.crt\", \"/etc/ssl/cert.pem\"]}");
@@ -90,7 +90,7 @@ Test(trust, makes_no_store_where_there_is_none)
 
 	place_open(&place);
 	shell(&place, "mkdir -p etc/ssl/certs/ca-certificates.crt");
-	cr_assert_eq(trust_stores(place.root_fd, &place.trust), 0);
+	trust_stores(place.root_fd, &place.trust);
 	expect_trust(&place, "/usr/bin/node", "{\"trustedBy\": [], \"untrustedBy\": []}");
 	place_close(&place);
 }

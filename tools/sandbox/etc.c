@@ -210,5 +210,7 @@ int etc_write(int root_fd, const struct sandbox_config *config, bool image)
 				 sizeof(nsswitch) - 1);
 	if (!r && !image)
 		r = host_parts(root_fd, config->trust);
-	return r || !config->trust ? r : trust_stores(root_fd, config->trust);
+	if (!r && config->trust)
+		trust_stores(root_fd, config->trust);
+	return r;
 }

@@ -211,21 +211,19 @@ int node_find(int root_fd, const char *const *envp, char path[static PATH_MAX])
 	return -ENOENT;
 }
 
-/* The program is shown in place of the one that it is a copy of; one that brings no
- * authorities uses the system's. */
+/* The program is shown in place of the one that it is a copy of. One that brings no
+ * authorities uses the system's; whether it trusts this one is read back in the end. */
 static int node_trust(struct builder *builder, const char *path)
 {
 	const struct sandbox_trust *trust = builder->config->trust;
-	_cleanup_close_ int node = inroot_open(builder->root_fd, path, O_RDONLY);
+	_cleanup_close_ int node = inroot_open(builder->root_fd, path, O_RDONLY | O_NONBLOCK);
 	char copy[PATH_MAX];
-	int r = node;
 
 	snprintf(copy, sizeof(copy), "%s/layers/node", builder->sandbox->folder);
-	if (node >= 0)
-		r = trust_node_copy(node, copy, trust->pem);
-	if (!r)
-		r = inroot_bind(builder->root_fd, path, copy, false);
-	return r == -ENOENT ? 0 : r;
+	if (node >= 0 && !trust_node_copy(node, copy, trust->pem))
+		return inroot_bind(builder->root_fd, path, copy, false);
+	unlink(copy);
+	return 0;
 }
 
 static int node_prepare(struct builder *builder)

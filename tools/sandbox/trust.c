@@ -10,11 +10,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #define BUNDLE_BYTES_MAX (16 << 20)
+#define FILE_BYTES_MAX	 (INT64_C(1) << 30)
 #define HASH_FOLDER	 "/etc/ssl/certs"
 
 /* One file may have several of these names. */
@@ -36,8 +38,7 @@ bool trust_wants_copy(const char *path)
 	return false;
 }
 
-/* The bundle is opened anew for each step: O_RDWR would copy an image's whole file up before
- * it is known to be a regular one. */
+/* Opened for writing only once it is known to be a regular file that lacks it. */
 static int bundle_add(int root_fd, const char *path, const char *pem)
 {
 	_cleanup_close_ int fd = inroot_open(root_fd, path, O_RDONLY | O_NONBLOCK), out = -1;
@@ -85,13 +86,11 @@ static int hash_add(int root_fd, const struct sandbox_trust *trust)
 	return inroot_symlink(root_fd, file, path);
 }
 
-int trust_stores(int root_fd, const struct sandbox_trust *trust)
+void trust_stores(int root_fd, const struct sandbox_trust *trust)
 {
-	int r = hash_add(root_fd, trust);
-
-	for (size_t i = 0; !r && i < sizeof(bundles) / sizeof(*bundles); i++)
-		r = bundle_add(root_fd, bundles[i], trust->pem);
-	return r;
+	hash_add(root_fd, trust);
+	for (size_t i = 0; i < sizeof(bundles) / sizeof(*bundles); i++)
+		bundle_add(root_fd, bundles[i], trust->pem);
 }
 
 /* Whether the file of that name has the certificate; -ENOENT when there is no such file. */
@@ -108,7 +107,7 @@ static int file_trusts(int root_fd, const char *path, const char *pem)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -ENOENT;
-	if (!st.st_size)
+	if (!st.st_size || st.st_size > FILE_BYTES_MAX)
 		return 0;
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)

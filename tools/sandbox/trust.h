@@ -20,8 +20,8 @@ struct sandbox_trust {
 bool trust_wants_copy(const char *path);
 
 /* Adds the certificate to the stores of the system that are below @root_fd, which must be
- * writable. 0 or -errno. */
-int trust_stores(int root_fd, const struct sandbox_trust *trust);
+ * writable. One that cannot be changed is left: trust_read tells. */
+void trust_stores(int root_fd, const struct sandbox_trust *trust);
 
 /*
  * Node brings its own authorities, compiled in. Writes a copy of the program @node_fd to
