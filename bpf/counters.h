@@ -15,7 +15,7 @@
 #define QP_SCRATCH_SLOTS 4
 #define QP_ABI_CNT	 4
 #define QP_NR_CNT	 1024 /* numbers of an ABI; the last slot is for all beyond */
-#define QP_TYPES_MAX	 8    /* event types, 0 unused */
+#define QP_TYPES_MAX	 16   /* event types, 0 unused; a power of two */
 
 /* Of a variable's name with its NUL: one as long or longer is recorded at each read. */
 #define QP_ENV_NAME_FOLDED 128

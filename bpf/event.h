@@ -34,6 +34,7 @@ enum qp_event_type {
 	/* No body; the field is the name (QP_FIELD_STRING, role 0) that the process asked getenv
 	 * or secure_getenv for. Once for each name, process and exec. */
 	QP_EVENT_ENV = 7,
+	QP_EVENT_OBJECT = 8, /* body: qp_object; what a call by path acts on */
 };
 
 /* qp_event.flags */
@@ -106,6 +107,19 @@ struct qp_call {
 	int64_t ret; /* negative errno on failure */
 	uint64_t args[6];
 	uint64_t entered_ns; /* time of the entry, 0 where it was not kept */
+};
+
+/*
+ * Between the entry and the exit of a call that acts by path, where the kernel's own check
+ * of that act is watched: fields are the path of each of its path arguments (QP_FIELD_PATH,
+ * the role is the argument), as the kernel had found it and before anything changed. Not
+ * there when the call failed before. When there are several of one call, the kernel began
+ * anew: the last one counts.
+ */
+struct qp_object {
+	uint32_t call; /* these are the call's own, as in its qp_call */
+	uint32_t pad;
+	uint64_t entered_ns;
 };
 
 /* Which cgroup hook saw the address. */
@@ -220,6 +234,7 @@ QP_STATIC_ASSERT(sizeof(struct qp_fork) == 24, "qp_fork is 24 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_exec) == 16, "qp_exec is 16 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_exit) == 8, "qp_exit is 8 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_call) == 80, "qp_call is 80 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_object) == 16, "qp_object is 16 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_sockaddr) == 32, "qp_sockaddr is 32 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_field) == 8, "qp_field is 8 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_path) == 24, "qp_path is 24 bytes");

@@ -53,6 +53,12 @@ struct task_state {
 	u32 ns_tid;
 	u64 entered_ns;
 	u64 args[6];
+	/* Of a call by path: where it acts, by its path arguments (object.bpf.c). */
+	struct {
+		u64 vfsmount;
+		u64 dentry;
+	} objects[2];
+	u64 objects_told; /* they are recorded */
 };
 
 struct {

@@ -173,6 +173,7 @@ static __noinline int record_call(struct task_state *state, struct recorded *r)
 	if (!state || !r || r->call >= QP_CALL_ID_CNT)
 		return 0;
 	row = &call_rows[r->call];
+	barrier_var(row); /* Linux 6.1 keeps the bound of a pointer on the stack, not of a number */
 	s = scratch_take(r->type, sizeof(*body), state);
 	if (!s)
 		return 0;
@@ -204,8 +205,9 @@ static __noinline int record_call(struct task_state *state, struct recorded *r)
 					  KIND_ROLE(QP_FIELD_PAYLOAD, 0));
 		if (row->kind == QP_KIND_LISTEN && r->call != QP_CALL_ID_listen)
 			append_sock(s, file_of_fd(r->ret), QP_ROLE_RET);
-		/* The collector looks at once where the path led. */
-		s->wake = row->flags & ROW_BY_PATH && r->type == QP_EVENT_CALL && r->ret == 0;
+		/* The collector looks at once where the path led, unless the kernel has told. */
+		s->wake = row->flags & ROW_BY_PATH && r->type == QP_EVENT_CALL && r->ret == 0 &&
+			  !state->objects_told;
 	}
 	return record_emit(s, r->type);
 }
@@ -253,6 +255,8 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 		struct recorded r = {.type = QP_EVENT_ENTER, .call = call};
 
 		state->entered_ns = bpf_ktime_get_boot_ns();
+		state->objects[0].vfsmount = 0;
+		state->objects_told = 0;
 		record_call(state, &r);
 	}
 	return 0;

@@ -12,7 +12,8 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 
-#define COLLECTOR_HOOKS 6 /* cgroup programs that each group gets */
+#define COLLECTOR_HOOKS 6  /* cgroup programs that each group gets */
+#define TIER_LINKS_MAX	32 /* functions that the kernel-object tier watches */
 
 struct capture_bpf;
 
@@ -42,6 +43,10 @@ struct collector {
 	struct slot **slots;	 /* by number, of slots_cnt + 1; those that no one keeps are NULL */
 	struct bpf_link **links; /* of the cgroup hooks, for all groups */
 	size_t link_cnt;
+	bool kernel_object; /* the tier */
+	char tier_why[256]; /* why it is not, "" when it is */
+	struct bpf_link *tier_links[TIER_LINKS_MAX];
+	size_t tier_link_cnt;
 	struct enters *enters;
 	uint64_t malformed;  /* samples that contradict their own header */
 	uint64_t drained;    /* records of this drain */
@@ -64,8 +69,8 @@ int drain_sample(void *context, void *data, size_t len);
 int capture_load(struct collector *collector, const struct collector_options *options,
 		 struct qp_error *err);
 
-/* Attaches the tracepoint programs, unless they are already. */
-int capture_attach(struct collector *collector, struct qp_error *err);
+/* Attaches the programs of tracepoints, and those of the @tier (asked for, or NULL). */
+int capture_attach(struct collector *collector, const char *tier, struct qp_error *err);
 
 /* Attaches the programs that see groups come and go. */
 int capture_attach_groups(struct collector *collector, struct qp_error *err);

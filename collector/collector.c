@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "collector/capture.h"
+#include "collector/tier.h"
 
 #include "capture.skel.h"
 
@@ -151,8 +152,12 @@ int collector_fd(const struct collector *collector)
 
 const char *collector_tier(const struct collector *collector)
 {
-	(void)collector;
-	return "base";
+	return collector->kernel_object ? "kernel-object" : "base";
+}
+
+const char *collector_tier_why(const struct collector *collector)
+{
+	return collector->tier_why;
 }
 
 void collector_free(struct collector *collector)
@@ -162,6 +167,7 @@ void collector_free(struct collector *collector)
 	for (size_t i = 0; i < collector->link_cnt; i++)
 		bpf_link__destroy(collector->links[i]);
 	free(collector->links);
+	tier_detach(collector);
 	ring_buffer__free(collector->ring);
 	capture_bpf__destroy(collector->skel);
 	if (collector->epoll_fd >= 0)

@@ -15,15 +15,19 @@
 
 struct collector;
 
+#define COLLECTOR_TIERS "auto|base|kernel-object"
+
 struct collector_options {
 	uint32_t ring_bytes; /* a power of two; 0: the default, 32 MiB */
 	bool many_groups;    /* for collector/groups.h in place of collector_track() */
 	uint64_t rate_max;   /* events per second of a group, 0: without bound */
+	const char *tier;    /* one of COLLECTOR_TIERS; NULL: auto, the best the kernel allows */
 };
 
 /*
  * Loads and attaches every program; until a group is tracked they record nothing.
- * -EPERM (not root), -ENOTSUP (no BTF, a kernel too old) and others, with the mend in @err.
+ * -EPERM (not root), -ENOTSUP (no BTF, a kernel too old, no such tier here) and others, with
+ * the mend in @err.
  */
 int collector_open(const struct collector_options *options, struct collector **ret_collector,
 		   struct qp_error *err);
@@ -71,6 +75,9 @@ int collector_counters(struct collector *collector, json_t **ret_counters);
 
 /* "base" or "kernel-object". */
 const char *collector_tier(const struct collector *collector);
+
+/* In the base tier, why it is that one; "" in the other. Valid as long as the collector. */
+const char *collector_tier_why(const struct collector *collector);
 
 /* Detaches and unloads. NULL is fine. */
 void collector_free(struct collector *collector);

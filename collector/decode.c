@@ -23,10 +23,7 @@ static void decoder_free(struct decoder *d)
 	order_free(d->order);
 	sequences_free(d->sequences);
 	proctree_clear(&d->tree);
-	for (size_t i = 0; i < d->enters.size; i++)
-		if (d->enters.entries[i].key)
-			free((void *)(uintptr_t)d->enters.entries[i].value);
-	map_clear(&d->enters);
+	entered_clear_all(d);
 	decoy_uses_clear(d);
 	for (size_t i = 0; i < d->resolved.size; i++)
 		if (d->resolved.entries[i].key)
@@ -49,7 +46,7 @@ DEFINE_CLEANUP(decoder, struct decoder *, decoder_free);
 /* The maps' key is the run's nonce: secret while the package runs, the same at each replay. */
 static void maps_init(struct decoder *d)
 {
-	map_init(&d->enters, d->seed, ENTERS_MAX);
+	map_init(&d->entered, d->seed, ENTERS_MAX);
 	map_init(&d->decoy_uses, d->seed, RESOLVED_WAITING_MAX);
 	map_init(&d->resolved, d->seed, RESOLVED_WAITING_MAX);
 	map_init(&d->symlinks, d->seed, SYMLINKS_MAX);

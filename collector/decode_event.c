@@ -21,6 +21,7 @@ static const struct {
 	[QP_EVENT_ENTER] = {"enter", sizeof(struct qp_call)},
 	[QP_EVENT_SOCKADDR] = {"sockaddr", sizeof(struct qp_sockaddr)},
 	[QP_EVENT_ENV] = {"env", 0},
+	[QP_EVENT_OBJECT] = {"object", sizeof(struct qp_object)},
 };
 
 const char *event_type_name(uint16_t type)
@@ -128,6 +129,8 @@ static int body_check(const struct kernel_event *event, const char **ret_why)
 		if (!call_number_fits(&event->call))
 			return malformed(ret_why, "a call's number is not its identifier's");
 	}
+	if (event->head.type == QP_EVENT_OBJECT && !call_info_get(event->object.call))
+		return malformed(ret_why, "an object is of an unknown call");
 	return 0;
 }
 

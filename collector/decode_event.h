@@ -27,6 +27,7 @@ struct kernel_event {
 		struct qp_exit exit;
 		struct qp_call call;
 		struct qp_sockaddr sockaddr;
+		struct qp_object object;
 	};
 	struct event_field fields[EVENT_FIELDS_MAX];
 	size_t fields_cnt;

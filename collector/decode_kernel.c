@@ -5,22 +5,6 @@
 
 #include <string.h>
 
-/* The entry of a call that has not returned yet. */
-struct enter {
-	size_t len;
-	unsigned char bytes[];
-};
-
-static int enter_take(struct decoder *d, uint32_t tid, struct enter **ret_enter)
-{
-	uint64_t value;
-
-	*ret_enter = NULL;
-	if (map_remove(&d->enters, &tid, sizeof(tid), &value))
-		*ret_enter = (struct enter *)(uintptr_t)value;
-	return *ret_enter != NULL;
-}
-
 static bool is_observing(const struct decoder *d)
 {
 	/* Before PID 1 runs its program the container's runtime is at work in there. */
@@ -30,40 +14,25 @@ static bool is_observing(const struct decoder *d)
 /* An entry whose exit never came: what it led to is not known. */
 static int enter_alone(struct decoder *d, uint32_t tid)
 {
-	_cleanup_free_ struct enter *enter = NULL;
-	struct kernel_event event;
-	struct step step = {.event = &event, .enter = &event};
-	const char *why;
+	_cleanup_(entered) struct entered entered;
+	struct step step = {.event = &entered.enter, .enter = &entered.enter};
 
-	if (!enter_take(d, tid, &enter) || event_parse(enter->bytes, enter->len, &event, &why) < 0)
+	if (!entered_take(d, tid, &entered))
 		return 0;
-	step.process = proctree_get(&d->tree, event.head.tgid);
-	step.info = call_info_get(event.call.call);
+	step.object = entered_object(&entered);
+	step.process = proctree_get(&d->tree, entered.enter.head.tgid);
+	step.info = call_info_get(entered.enter.call.call);
 	if (!step.process || !is_observing(d))
 		return 0;
 	return decode_enter_alone(d, &step);
 }
 
-static int enter_put(struct decoder *d, const struct kernel_event *event, const void *bytes,
-		     size_t len)
+static int handle_enter(struct decoder *d, const struct kernel_event *event, const void *bytes,
+			size_t len)
 {
-	uint32_t tid = event->head.tid;
-	_cleanup_free_ struct enter *enter = NULL;
-	int r = enter_alone(d, tid);
+	int r = enter_alone(d, event->head.tid);
 
-	if (r < 0)
-		return r;
-	enter = malloc(sizeof(*enter) + len);
-	if (!enter)
-		return -ENOMEM;
-	enter->len = len;
-	memcpy(enter->bytes, bytes, len);
-	r = map_put(&d->enters, &tid, sizeof(tid), (uintptr_t)enter);
-	if (r == 0)
-		steal_ptr(enter);
-	else if (r == -E2BIG)
-		trace_fail(d, "more than %d calls under way at one time", ENTERS_MAX);
-	return bounded(r);
+	return r < 0 ? r : entered_put(d, event, bytes, len);
 }
 
 static int find_process(struct decoder *d, const struct qp_event *head, struct process **ret)
@@ -178,24 +147,22 @@ static int dispatch_call(struct decoder *d, const struct step *step)
 
 static int handle_call(struct decoder *d, const struct step *caller)
 {
+	_cleanup_(entered) struct entered entered;
 	struct step step = *caller;
-	_cleanup_free_ struct enter *enter = NULL;
-	struct kernel_event entered;
-	const char *why;
 	int r = 0;
 
 	step.info = call_info_get(step.event->call.call);
-	if (enter_take(d, step.event->head.tid, &enter) &&
-	    event_parse(enter->bytes, enter->len, &entered, &why) == 0) {
-		if (entered.call.call == step.event->call.call) {
-			step.enter = &entered;
-		} else {
-			struct step alone = step;
+	if (entered_take(d, step.event->head.tid, &entered)) {
+		struct step alone = step;
 
-			alone.event = alone.enter = &entered;
-			alone.info = call_info_get(entered.call.call);
-			if (is_observing(d))
-				r = decode_enter_alone(d, &alone);
+		if (entered.enter.call.call == step.event->call.call) {
+			step.enter = &entered.enter;
+			step.object = entered_object(&entered);
+		} else if (is_observing(d)) {
+			alone.event = alone.enter = &entered.enter;
+			alone.object = entered_object(&entered);
+			alone.info = call_info_get(entered.enter.call.call);
+			r = decode_enter_alone(d, &alone);
 		}
 	}
 	if (r == 0 && (is_observing(d) || step.info->kind == QP_KIND_PRCTL))
@@ -224,7 +191,9 @@ int decode_kernel_event(struct decoder *d, const void *bytes, size_t len)
 	case QP_EVENT_EXIT:
 		return handle_exit(d, &step);
 	case QP_EVENT_ENTER:
-		return enter_put(d, &event, bytes, len);
+		return handle_enter(d, &event, bytes, len);
+	case QP_EVENT_OBJECT:
+		return entered_add_object(d, &event, bytes, len);
 	case QP_EVENT_CALL:
 		return handle_call(d, &step);
 	case QP_EVENT_ENV:
@@ -238,13 +207,13 @@ int decode_kernel_end(struct decoder *d)
 {
 	int r = 0;
 
-	while (r == 0 && d->enters.cnt) {
+	while (r == 0 && d->entered.cnt) {
 		size_t i = 0;
 		uint32_t tid;
 
-		while (!d->enters.entries[i].key)
+		while (!d->entered.entries[i].key)
 			i++;
-		memcpy(&tid, d->enters.entries[i].key, sizeof(tid));
+		memcpy(&tid, d->entered.entries[i].key, sizeof(tid));
 		r = enter_alone(d, tid);
 	}
 	for (size_t i = 0; r == 0 && i < d->tree.cnt; i++)

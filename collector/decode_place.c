@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a call acted. What the kernel told of a file is certain. A path that was only a
- * text is taken from the collector's look at the file system right after the call, else
- * from the text itself; and it is certain only if the text was the same before and after,
- * and no link that this run made lay on its way.
+ * Where a call acted. What the kernel told of a file is certain, and so is what it told, in
+ * the kernel-object tier, of the object of a call by path. A path that was only a text is
+ * taken from the collector's look at the file system right after the call, else from the
+ * text itself; and it is certain only if the text was the same before and after, and no link
+ * that this run made lay on its way.
  */
 #include "collector/decode_state.h"
 
@@ -296,9 +297,13 @@ int place_of_argument(struct decoder *d, const struct step *step, unsigned int a
 	__attribute__((cleanup(cleanup_argument))) struct argument a = {0};
 	int r;
 
-	/* A kernel that tells the object itself leaves nothing to work out. */
-	if (event_field_find(step->event, QP_FIELD_PATH, arg))
-		return place_of_field(step->event, arg, ret_place);
+	/* A kernel that tells the object itself leaves nothing to work out. Its inode is left
+	 * out, which the text of the other tier does not tell either. */
+	if (step->object && event_field_find(step->object, QP_FIELD_PATH, arg)) {
+		r = place_of_field(step->object, arg, ret_place);
+		ret_place->has_path = false;
+		return r;
+	}
 	*ret_place = (struct place){0};
 	r = argument_string(step, arg, &a);
 	if (r == 0)

@@ -112,7 +112,7 @@ struct decoder {
 	struct phase_state phases[PHASES_MAX];
 
 	/* Paths. */
-	struct map enters;     /* tid -> struct enter * */
+	struct map entered;    /* tid -> struct entered_bytes * */
 	struct map decoy_uses; /* cpu, seq -> json_t * */
 	struct map resolved;   /* cpu, seq, role -> struct resolved * */
 	struct map symlinks;   /* path -> struct symlink * */
@@ -160,7 +160,8 @@ int resolved_take_json(struct decoder *d, const json_t *object);
 /* One event as the handlers see it. */
 struct step {
 	const struct kernel_event *event;
-	const struct kernel_event *enter; /* of the same call, or NULL */
+	const struct kernel_event *enter;  /* of the same call, or NULL */
+	const struct kernel_event *object; /* what the call acted on, or NULL */
 	struct process *process;
 	const struct call_info *info; /* of a call */
 };
@@ -221,6 +222,28 @@ const char *phase_name(int number);
 /* decode_kernel.c */
 int decode_kernel_event(struct decoder *d, const void *bytes, size_t len);
 int decode_kernel_end(struct decoder *d);
+
+/* decode_entered.c: a call's entry, with its object where the kernel told of it */
+struct entered {
+	void *bytes; /* owned; of both events */
+	struct kernel_event enter, object;
+	bool has_object;
+};
+
+int entered_put(struct decoder *d, const struct kernel_event *event, const void *bytes, size_t len);
+int entered_add_object(struct decoder *d, const struct kernel_event *event, const void *bytes,
+		       size_t len);
+/* 1 and the call that the thread is in; 0: none. *ret_entered need not be set before, and is
+ * to be cleared after, in either case. */
+int entered_take(struct decoder *d, uint32_t tid, struct entered *ret_entered);
+/* NULL when the kernel told of none. Borrowed. */
+const struct kernel_event *entered_object(const struct entered *entered);
+void entered_clear(struct entered *entered);
+static inline void cleanup_entered(struct entered *entered)
+{
+	entered_clear(entered);
+}
+void entered_clear_all(struct decoder *d);
 
 /* decode_place.c */
 int place_of_field(const struct kernel_event *event, unsigned int role, struct place *ret_place);

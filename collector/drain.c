@@ -27,13 +27,22 @@ static bool is_whole(const struct collector *collector, const struct qp_event *e
 	       event->seq;
 }
 
+/* The kernel told what the call acts on: there is nothing to look up at its exit. */
+static void note_object(struct collector *collector, const struct qp_event *event)
+{
+	const struct qp_object *object = event_body(event, sizeof(*object));
+
+	if (object)
+		enters_note_object(collector->enters, event->tid, object->entered_ns);
+}
+
 static void resolve_call(struct collector *collector, struct slot *slot,
 			 const struct qp_event *event)
 {
 	_cleanup_free_ struct qp_event *enter = enters_take(collector->enters, event->tid);
 	const struct qp_call *call = event_body(event, sizeof(*call));
 
-	if (!call)
+	if (!call || enters_has_object(collector->enters, event->tid, call->entered_ns))
 		return;
 	if (enter) {
 		const struct qp_call *entered = event_body(enter, sizeof(*entered));
@@ -68,6 +77,8 @@ static void take_event(struct collector *collector, struct slot *slot, const str
 		delivery->last_seq[event->cpu] = event->seq;
 	if (event->type == QP_EVENT_ENTER)
 		enters_put(collector->enters, event);
+	else if (event->type == QP_EVENT_OBJECT)
+		note_object(collector, event);
 	else if (event->type == QP_EVENT_CALL)
 		resolve_call(collector, slot, event);
 	else

@@ -10,6 +10,10 @@
 
 struct enters {
 	struct qp_event *slots[ENTERS_SLOTS];
+	struct {
+		uint32_t tid;
+		uint64_t entered_ns; /* 0: none */
+	} objects[ENTERS_SLOTS];     /* calls of which the kernel told the object */
 };
 
 struct enters *enters_new(void)
@@ -41,6 +45,18 @@ struct qp_event *enters_take(struct enters *enters, uint32_t tid)
 		return NULL;
 	*slot = NULL;
 	return event;
+}
+
+void enters_note_object(struct enters *enters, uint32_t tid, uint64_t entered_ns)
+{
+	enters->objects[tid & (ENTERS_SLOTS - 1)].tid = tid;
+	enters->objects[tid & (ENTERS_SLOTS - 1)].entered_ns = entered_ns;
+}
+
+bool enters_has_object(const struct enters *enters, uint32_t tid, uint64_t entered_ns)
+{
+	return entered_ns && enters->objects[tid & (ENTERS_SLOTS - 1)].tid == tid &&
+	       enters->objects[tid & (ENTERS_SLOTS - 1)].entered_ns == entered_ns;
 }
 
 void enters_free(struct enters *enters)

@@ -8,6 +8,8 @@
 
 #include "bpf/event.h"
 
+#include <stdbool.h>
+
 struct enters;
 
 /* NULL when out of memory. */
@@ -18,6 +20,12 @@ void enters_put(struct enters *enters, const struct qp_event *event);
 
 /* The entry of @tid, which the caller frees; NULL when there is none. */
 struct qp_event *enters_take(struct enters *enters, uint32_t tid);
+
+/* Notes that the kernel told the object of the call that @tid began at @entered_ns. */
+void enters_note_object(struct enters *enters, uint32_t tid, uint64_t entered_ns);
+
+/* Whether it did. False when another thread took the place since. */
+bool enters_has_object(const struct enters *enters, uint32_t tid, uint64_t entered_ns);
 
 void enters_free(struct enters *enters);
 

@@ -2,7 +2,9 @@
 /* Loads the kernel programs, with the settings that this kernel needs. */
 #include "collector/capture.h"
 
+#include "base/cleanup.h"
 #include "base/log.h"
+#include "collector/tier.h"
 
 #include "capture.skel.h"
 
@@ -47,9 +49,11 @@ static unsigned int tracepoint_parameters(const struct btf *btf, const char *nam
 }
 
 /* Every kernel feature that is not everywhere is looked for here. */
-static int settings_fill(struct capture_bpf *skel, struct qp_error *err)
+static int settings_fill(struct collector *collector, const char *tier, struct qp_error *err)
 {
+	struct capture_bpf *skel = collector->skel;
 	struct btf *btf = btf__load_vmlinux_btf();
+	int rc;
 
 	if (!btf)
 		return qp_error_set(err, -ENOTSUP,
@@ -58,8 +62,9 @@ static int settings_fill(struct capture_bpf *skel, struct qp_error *err)
 	skel->rodata->have_rdonly_cast =
 		btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	skel->rodata->have_group_dead = tracepoint_parameters(btf, "sched_process_exit") >= 2;
+	rc = tier_choose(collector, btf, tier, err);
 	btf__free(btf);
-	return 0;
+	return rc;
 }
 
 static bool has_capability(cap_t caps, cap_value_t capability)
@@ -129,33 +134,58 @@ static void sizes_set(struct collector *collector, const struct collector_option
 	bpf_program__set_autoload(skel->progs.on_join_file, false);
 }
 
-int capture_load(struct collector *collector, const struct collector_options *options,
-		 struct qp_error *err)
+/* Opens and loads, once. *ret_refused: it was the kernel that did not take the programs. */
+static int load(struct collector *collector, const struct collector_options *options,
+		const char *tier, bool *ret_refused, struct qp_error *err)
 {
 	uint32_t ring_bytes = options && options->ring_bytes ? options->ring_bytes : QP_RING_BYTES;
-	struct capture_bpf *skel;
-	int rc = may_load(err);
+	int rc;
 
-	if (rc)
-		return rc;
+	*ret_refused = false;
 	if (ring_bytes < RING_BYTES_MIN || ring_bytes & (ring_bytes - 1))
 		return qp_error_set(err, -EINVAL,
 				    "the ring's size must be a power of two of at "
 				    "least %u bytes, not %u",
 				    RING_BYTES_MIN, ring_bytes);
-	libbpf_set_print(print_debug);
-	skel = collector->skel = capture_bpf__open();
-	if (!skel)
+	collector->skel = capture_bpf__open();
+	if (!collector->skel)
 		return load_error(-errno, err);
-	rc = settings_fill(skel, err);
+	rc = settings_fill(collector, tier, err);
 	if (rc)
 		return rc;
-	skel->rodata->wake_bytes = ring_bytes / 4;
+	collector->skel->rodata->wake_bytes = ring_bytes / 4;
 	sizes_set(collector, options, ring_bytes);
-	rc = capture_bpf__load(skel);
+	rc = capture_bpf__load(collector->skel);
+	*ret_refused = rc != 0;
+	return rc;
+}
+
+int capture_load(struct collector *collector, const struct collector_options *options,
+		 struct qp_error *err)
+{
+	const char *tier = options ? options->tier : NULL;
+	bool refused;
+	int rc = tier_check(tier, err);
+
+	if (!rc)
+		rc = may_load(err);
 	if (rc)
-		return load_error(rc, err);
-	return capture_attach(collector, err);
+		return rc;
+	libbpf_set_print(print_debug);
+	rc = load(collector, options, tier, &refused, err);
+	if (refused && collector->kernel_object) {
+		int first = rc;
+
+		/* It may be those of the better tier that it does not take. */
+		capture_bpf__destroy(steal_ptr(collector->skel));
+		rc = load(collector, options, "base", &refused, err);
+		if (!rc)
+			rc = tier_give_up(collector, tier, "the kernel does not take its programs",
+					  first, err);
+	}
+	if (rc)
+		return refused ? load_error(rc, err) : rc;
+	return capture_attach(collector, tier, err);
 }
 
 struct attachment {
@@ -187,9 +217,10 @@ int capture_attach_groups(struct collector *collector, struct qp_error *err)
 	return attach_all(attached, sizeof(attached) / sizeof(attached[0]), err);
 }
 
-int capture_attach(struct collector *collector, struct qp_error *err)
+int capture_attach(struct collector *collector, const char *tier, struct qp_error *err)
 {
 	struct capture_bpf *skel = collector->skel;
+	int rc;
 	/* The hooks of cgroups stay out: capture_bpf__attach() would need their folder. */
 	const struct attachment attached[] = {
 		{skel->progs.on_fork, &skel->links.on_fork},
@@ -199,7 +230,8 @@ int capture_attach(struct collector *collector, struct qp_error *err)
 		{skel->progs.on_sys_exit, &skel->links.on_sys_exit},
 	};
 
-	return attach_all(attached, sizeof(attached) / sizeof(attached[0]), err);
+	rc = attach_all(attached, sizeof(attached) / sizeof(attached[0]), err);
+	return rc ? rc : tier_attach(collector, tier, err);
 }
 
 int capture_attach_group(struct collector *collector, int cgroup_fd, struct qp_error *err)

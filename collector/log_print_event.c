@@ -219,6 +219,9 @@ static int add_body(const struct kernel_event *event, json_t *line)
 				 address_json(address->family, address->addr, address->dport),
 				 "sport", address->sport, "cookie", (json_int_t)address->cookie);
 		break;
+	case QP_EVENT_OBJECT:
+		more = json_pack("{s:s}", "call", call_info_get(event->object.call)->name);
+		break;
 	case QP_EVENT_ENV:
 		return 0; /* the field says all */
 	default:

@@ -182,9 +182,27 @@ static void env_print(const struct text_log *log, const struct kernel_event *eve
 		fputs("a name that could not be read", log->out);
 }
 
+/* What a call by path acts on: one path, or two of a rename or a link. */
+static int object_print(const struct text_log *log, const struct kernel_event *event)
+{
+	int r = 0;
+
+	fprintf(log->out, "%s: the kernel acts on ", call_info_get(event->object.call)->name);
+	for (size_t i = 0; r == 0 && i < event->fields_cnt; i++)
+		if (event->fields[i].kind == QP_FIELD_PATH)
+			r = text_path(log->out, &event->fields[i]);
+	return r;
+}
+
+static bool is_remark(const struct kernel_event *event)
+{
+	return event->head.type == QP_EVENT_SOCKADDR || event->head.type == QP_EVENT_ENV ||
+	       event->head.type == QP_EVENT_OBJECT;
+}
+
 static int event_print(struct text_log *log, const struct kernel_event *event)
 {
-	if (event->head.type == QP_EVENT_SOCKADDR || event->head.type == QP_EVENT_ENV)
+	if (is_remark(event))
 		fputs("# ", log->out);
 	head_print(log, &event->head);
 	switch (event->head.type) {
@@ -202,6 +220,8 @@ static int event_print(struct text_log *log, const struct kernel_event *event)
 	case QP_EVENT_ENV:
 		env_print(log, event);
 		return 0;
+	case QP_EVENT_OBJECT:
+		return object_print(log, event);
 	case QP_EVENT_ENTER:
 		return enter_print(log, event);
 	default:

@@ -2,86 +2,92 @@
 /* The one table of limits. A line goes when a test shows that it no longer holds. */
 #include "rules/limitations.h"
 
-#include <stdbool.h>
 #include <string.h>
 
+/* In which tier it holds. */
+enum limited { BOTH, BASE, KERNEL_OBJECT };
+
 struct limitation {
-	bool base_tier_only; /* the kernel-object tier does without it */
-	const char *tls;     /* of runs with this mode of TLS only; NULL: of all */
+	enum limited tier;
+	const char *tls; /* of runs with this mode of TLS only; NULL: of all */
 	const char *text;
 };
 
 static const struct limitation limitations[] = {
-	{false, NULL,
+	{BOTH, NULL,
 	 "Behaviour kept for later: one install and one import are one observation. Code that "
 	 "waits longer than the run, runs only when a function is called, needs a browser, or "
 	 "stays quiet because it finds itself watched, shows nothing."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "The harness and the package share a process: what happens in it is attributed to the "
 	 "package, and the package can claim there to have been loaded when it was not."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "Reads of environment variables are observed where a program in the sandbox asks its C "
 	 "library (getenv, secure_getenv), as node does for process.env. What a shell expands, and "
 	 "what a program finds by looking through its environment itself, is not observed; a "
 	 "program can find the probe in the library's code and go around it. The "
 	 "sandbox's variables hold no secret."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "A decoy credential's value is recognised where it leaves as it is, reversed, in hex, "
 	 "base64 or base32, with percent or JSON escapes, in gzip or deflate, over the labels of a "
 	 "name or the segments of a connection (rule c2). Encrypted, packed twice, or spread over "
 	 "several datagrams, names or connections it is not."},
-	{false, "refuse",
+	{BOTH, "refuse",
 	 "TLS bodies are not inspected: the sinkhole records SNI and ALPN from the ClientHello and "
 	 "refuses the handshake."},
-	{false, "intercept",
+	{BOTH, "intercept",
 	 "TLS bodies are inspected where the client trusts the authority of the run, which the "
 	 "stores that network.tls names were given. Of a client with its own idea of whom to trust "
 	 "(a pinned certificate, a store that it brings) only the ClientHello and the refusal are "
 	 "recorded, as of TLS within TLS and of QUIC."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "Data in the labels of DNS names is told by their length, by looking like encoded bytes, "
 	 "or by a decoy in them; shorter pieces, or pieces that look like words, are judged as a "
 	 "network attempt."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "UDP payloads are recorded by size and first bytes and judged as a network attempt, "
 	 "whatever they hold but for the value of a decoy."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "Sinkhole memory bound: when more than 128 MiB are held across open connections, the one "
 	 "that holds the most is recorded early with what it had sent by then."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "Side channels (timing, load, what /proc shows of other processes) are not observed."},
-	{false, NULL, "Reads of files are observed for the places that hold credentials only."},
-	{false, NULL,
+	{BOTH, NULL, "Reads of files are observed for the places that hold credentials only."},
+	{BOTH, NULL,
 	 "What npm and the sandbox's own programs change within the allowed areas is not listed; "
 	 "of the package's changes there, the first 2000 are listed and the rest counted."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "io_uring is denied to the sandbox, not traced: the attempt is counted, the "
 	 "requests never "
 	 "come to be."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "The download runs with the network and is not limited to the registry's addresses; no "
 	 "code of the package runs in it."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "A kernel bug that lets an unprivileged process take over the kernel would defeat sandbox "
 	 "and observation alike."},
-	{false, NULL,
+	{BOTH, NULL,
 	 "The evidence log is the word of whoever ran qp: a receipt says exactly what its "
 	 "log shows "
 	 "and cannot prove that the log is of this run."},
-	{true, NULL,
+	{BASE, NULL,
 	 "Paths of calls that take no descriptor (mkdir, rename, unlink, link, chmod) are copied "
 	 "from "
 	 "the program's memory, which another thread may change meanwhile: they are read at entry "
 	 "and at exit, and a difference makes the outcome undetermined."},
+	{KERNEL_OBJECT, NULL,
+	 "Paths of calls that fail before the kernel has found what they are to act on, and of "
+	 "mounts and chroot, are copied from the program's memory, which another thread may change "
+	 "meanwhile: such an attempt may be told under another path."},
 };
 
 json_t *limitations_json(const char *tier, const char *tls)
 {
-	bool base = !tier || strcmp(tier, "kernel-object") != 0;
+	enum limited other = tier && !strcmp(tier, "kernel-object") ? BASE : KERNEL_OBJECT;
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < sizeof(limitations) / sizeof(limitations[0]); i++) {
-		if (limitations[i].base_tier_only && !base)
+		if (limitations[i].tier == other)
 			continue;
 		if (limitations[i].tls && strcmp(limitations[i].tls, tls) != 0)
 			continue;

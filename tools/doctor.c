@@ -72,12 +72,14 @@ static int check_runtime(char ret_found[static FINDING_SIZE], struct qp_error *e
 static int check_capture(char ret_found[static FINDING_SIZE], struct qp_error *err)
 {
 	struct collector *collector;
+	const char *why;
 	int r = collector_open(NULL, &collector, err);
 
 	if (r)
 		return r;
-	snprintf(ret_found, FINDING_SIZE, "kernel programs load and attach: tier %s",
-		 collector_tier(collector));
+	why = collector_tier_why(collector);
+	snprintf(ret_found, FINDING_SIZE, "kernel programs load and attach: tier %s%s%.180s",
+		 collector_tier(collector), *why ? "; not kernel-object: " : "", why);
 	collector_free(collector);
 	return 0;
 }

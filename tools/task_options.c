@@ -32,6 +32,8 @@ size_t task_options_rows(struct task_options *options, struct option rows[static
 		{"tls", OPTION_CHOICE, &options->tls, "MODE",
 		 "refuse TLS, or intercept it to see what it hides (refuse)", 0, 0,
 		 "refuse|intercept"},
+		{"tier", OPTION_CHOICE, &options->tier, "TIER",
+		 "auto, base or kernel-object: how paths are told (auto)", 0, 0, COLLECTOR_TIERS},
 		{"seconds", OPTION_NUMBER, &limits->sandbox_seconds, "N",
 		 "time limit of the sandbox (60)", 1, 86400, NULL},
 		{"memory", OPTION_BYTES, &limits->memory_bytes, "SIZE",

@@ -28,8 +28,11 @@ struct capture {
 	char group[512]; /* the cgroup's folder */
 	char log_path[96];
 	uint32_t ring_bytes; /* 0: the default */
+	const char *tier;    /* NULL: the best the kernel allows */
+	bool refused;	     /* the kernel does not allow it: there is nothing else here */
 	bool watch_env;	     /* the reads of variables through the host's C library too */
 	bool late_drain;     /* nothing is read before the child has ended */
+	uint32_t *drains;    /* shared with the child: how often was read */
 	pid_t child;
 	int status; /* the child's, as wait(2) gives it */
 	struct qp_event **events;
@@ -72,6 +75,16 @@ static inline void capture_group_make(struct capture *c)
 	snprintf(c->dir, sizeof(c->dir), "/tmp/qp-test-XXXXXX");
 	cr_assert_not_null(mkdtemp(c->dir));
 	snprintf(c->log_path, sizeof(c->log_path), "%s.qplog", c->dir);
+}
+
+/* For the child: waits until all that it did so far was read, and its paths looked up. Of two
+ * reads that end from now on, the second one began after now. */
+static inline void capture_await_drain(const struct capture *c)
+{
+	uint32_t now = __atomic_load_n(c->drains, __ATOMIC_SEQ_CST);
+
+	while (__atomic_load_n(c->drains, __ATOMIC_SEQ_CST) - now < 2)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 /* The child waits for its cue in a read that is not recorded, then becomes @work. */
@@ -127,8 +140,10 @@ static inline void capture_wait(struct capture *c, struct collector *collector,
 
 	while (waitpid(c->child, &c->status, WNOHANG) == 0) {
 		poll(&ready, 1, 100);
-		if (!c->late_drain)
-			cr_assert_eq(collector_drain(collector, log), 0);
+		if (c->late_drain)
+			continue;
+		cr_assert_eq(collector_drain(collector, log), 0);
+		__atomic_add_fetch(c->drains, 1, __ATOMIC_SEQ_CST);
 	}
 	cr_assert_eq(collector_drain(collector, log), 0);
 }
@@ -146,26 +161,41 @@ static inline void capture_watch_env(struct collector *collector)
 	close(root);
 }
 
-/* The whole run. capture_free() when done. */
+/*
+ * The whole run. capture_free() when done. QP_TIER in the environment says that this host has
+ * the tier of that name; else it may refuse what is asked for, with the reason.
+ */
 static inline void capture_run(struct capture *c, void (*work)(const struct capture *))
 {
-	struct collector_options options = {.ring_bytes = c->ring_bytes};
+	struct collector_options options = {.ring_bytes = c->ring_bytes, .tier = c->tier};
 	struct collector *collector;
 	struct log_writer *log;
 	struct qp_error err = {0};
 	char sha256[SHA256_HEX_SIZE];
 	uint64_t id, bytes;
 	json_t *trailer;
-	int fd;
+	int fd, rc;
 
 	capture_group_make(c);
-	cr_assert_eq(collector_open(&options, &collector, &err), 0, "%s", err.text);
+	rc = collector_open(&options, &collector, &err);
+	if (rc == -ENOTSUP && c->tier && !getenv("QP_TIER")) {
+		cr_assert(strstr(err.text, "the kernel-object tier is not to be had here: "), "%s",
+			  err.text);
+		c->refused = true;
+		return;
+	}
+	cr_assert_eq(rc, 0, "%s", err.text);
+	if (c->tier)
+		cr_assert_str_eq(collector_tier(collector), c->tier);
 	fd = open(c->group, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_eq(collector_track(collector, fd, &id, &err), 0, "%s", err.text);
 	close(fd);
 	if (c->watch_env)
 		capture_watch_env(collector);
 	cr_assert_eq(log_writer_open(c->log_path, &log, &err), 0, "%s", err.text);
+	c->drains = mmap(NULL, sizeof(*c->drains), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(c->drains, MAP_FAILED);
 	capture_child(c, work);
 	capture_wait(c, collector, log);
 	cr_assert_eq(collector_counters(collector, &trailer), 0);

@@ -124,7 +124,7 @@ static void call_int80(const struct capture *c)
 
 Test(capture_count, decodes_int_80_by_its_own_numbers)
 {
-	struct capture c = {0};
+	struct capture c = {.tier = "base"};
 	const struct qp_event *event;
 	const struct qp_call *call;
 	char expected[96];

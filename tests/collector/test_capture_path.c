@@ -44,7 +44,6 @@ static void rename_across(const struct capture *c)
 {
 	int dir;
 
-	(void)c;
 	mkdir("from", 0700);
 	mkdir("to", 0700);
 	close(open("from/a", O_RDWR | O_CREAT, 0600));
@@ -53,11 +52,13 @@ static void rename_across(const struct capture *c)
 		_exit(98);
 	renameat(dir, "a", AT_FDCWD, "b");
 	unlinkat(AT_FDCWD, "../to/b", 0);
+	if (!c->late_drain)
+		capture_await_drain(c);
 }
 
 Test(capture_path, names_both_sides_of_a_rename_and_of_its_bases)
 {
-	struct capture c = {0};
+	struct capture c = {.tier = "base"};
 	const struct qp_event *event;
 	char expected[128];
 
@@ -78,6 +79,23 @@ Test(capture_path, names_both_sides_of_a_rename_and_of_its_bases)
 	snprintf(expected, sizeof(expected), "%s/to/b", c.dir);
 	cr_expect_str_eq(capture_resolved(&c, 3), expected);
 	cr_expect_str_eq(capture_resolved(&c, 4), expected);
+	capture_free(&c);
+}
+
+/* What leads over ".." is looked up beneath the task's root, which ends with the task. */
+Test(capture_path, says_that_a_task_ended_before_its_path_could_be_looked_up)
+{
+	struct capture c = {.tier = "base", .late_drain = true};
+	char expected[128];
+
+	if (!capture_possible())
+		return;
+	capture_run(&c, rename_across);
+	snprintf(expected, sizeof(expected), "%s/to/b", c.dir);
+	cr_expect_str_eq(capture_resolved(&c, 3), expected);
+	cr_assert_gt(c.resolved_cnt, 4);
+	cr_expect_null(capture_resolved(&c, 4));
+	cr_expect_eq(json_integer_value(json_object_get(c.resolved[4], "errno")), ESRCH);
 	capture_free(&c);
 }
 
@@ -177,7 +195,7 @@ static void use_page_borders(const struct capture *c)
 
 Test(capture_path, reads_text_across_and_at_page_borders)
 {
-	struct capture c = {0};
+	struct capture c = {.tier = "base"};
 	const struct qp_event *event;
 	char expected[128];
 
@@ -284,7 +302,6 @@ Test(capture_path, flags_a_deleted_folder)
 /* In a mount namespace of its own: over a tmpfs mounted in a folder, then in a chroot. */
 static void cross_mounts(const struct capture *c)
 {
-	(void)c;
 	if (unshare(CLONE_NEWNS) < 0 || syscall(SYS_mount, "none", "/", NULL, 0x44000, NULL) < 0)
 		_exit(98);
 	mkdir("jail", 0700);
@@ -296,14 +313,13 @@ static void cross_mounts(const struct capture *c)
 		_exit(96);
 	close(open("/etc/file", O_RDONLY));
 	unlink("/etc/file");
-	/* The collector looks while there is something to see. */
-	nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+	capture_await_drain(c); /* the collector looks while there is something to see */
 	rmdir("etc");
 }
 
 Test(capture_path, goes_over_mounts_and_out_of_a_chroot)
 {
-	struct capture c = {0};
+	struct capture c = {.tier = "base"};
 	const struct qp_event *event;
 	char expected[128];
 	size_t last;

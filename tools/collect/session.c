@@ -270,7 +270,8 @@ int session_open(struct session *session, struct qp_error *err)
 {
 	struct collector_options options = {.ring_bytes = (uint32_t)session->ring_bytes,
 					    .many_groups = true,
-					    .rate_max = session->rate_max};
+					    .rate_max = session->rate_max,
+					    .tier = session->tier};
 	struct groups_watcher watcher = {
 		.on_notice = session_on_notice, .on_first = session_on_first, .context = session};
 	int rc = cgroup2_mount_point(&session->mount_point, err);

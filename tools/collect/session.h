@@ -28,6 +28,7 @@ struct session {
 	bool json;
 	uint64_t ring_bytes;
 	uint64_t rate_max;
+	const char *tier; /* one of COLLECTOR_TIERS, or NULL */
 	const char *metrics;
 	/* How it stands. */
 	struct pattern patterns[OPTION_LIST_MAX];

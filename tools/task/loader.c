@@ -10,6 +10,7 @@
 
 struct loader {
 	pthread_t thread;
+	struct collector_options options;
 	struct collector *collector;
 	struct qp_error err;
 	int result;
@@ -19,11 +20,11 @@ static void *load(void *context)
 {
 	struct loader *loader = context;
 
-	loader->result = collector_open(NULL, &loader->collector, &loader->err);
+	loader->result = collector_open(&loader->options, &loader->collector, &loader->err);
 	return NULL;
 }
 
-int loader_start(struct loader **ret_loader, struct qp_error *err)
+int loader_start(const char *tier, struct loader **ret_loader, struct qp_error *err)
 {
 	struct loader *loader = calloc(1, sizeof(*loader));
 	sigset_t all, before;
@@ -31,6 +32,7 @@ int loader_start(struct loader **ret_loader, struct qp_error *err)
 
 	if (!loader)
 		return -ENOMEM;
+	loader->options.tier = tier;
 	/* The thread inherits the mask: a signal must not find one that would die of it. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -11,9 +11,9 @@
 
 struct loader;
 
-/* Starts the thread. It takes no signal; until it is waited for, the caller must not change
- * namespaces. */
-int loader_start(struct loader **ret_loader, struct qp_error *err);
+/* Starts the thread; @tier as in struct collector_options. It takes no signal; until it is
+ * waited for, the caller must not change namespaces. */
+int loader_start(const char *tier, struct loader **ret_loader, struct qp_error *err);
 
 /* Waits for the thread and frees the loader. What collector_open gave, which is the
  * caller's. */

@@ -78,7 +78,7 @@ static int host_prepare(struct task *task, struct qp_error *err)
 	if (!r && task->options->spec)
 		temporary_in_memory(task->temp, download_bytes(&task->options->limits));
 	if (!r)
-		r = loader_start(&task->loader, err);
+		r = loader_start(task->options->tier, &task->loader, err);
 	if (!r)
 		r = runtime_find(task->options->runtime, &task->runtime, err);
 	return r ? r : persona_make(&task->persona);

@@ -27,6 +27,7 @@ struct task_options {
 	const char *runtime; /* NULL: whichever works */
 	const char *rootfs;  /* NULL: the host's /usr */
 	const char *tls;     /* "refuse" or "intercept" */
+	const char *tier;    /* one of COLLECTOR_TIERS, or NULL */
 	const char *in;	     /* exec: copied to /work; or NULL */
 	const char *key;     /* to sign with (rules/keys.h), or NULL */
 	const char *key_passphrase_file;
