@@ -11,9 +11,9 @@
 
 /*
  * A and AAAA: the name's own address. PTR: the name that has the address. MX, NS, TXT, SRV,
- * HTTPS: made from the name. Names that begin with "www." are aliases (CNAME) of the rest,
- * which is what they answer for. Any other type or class, and a name that leaves no room, gets none: size 0 and
- * an empty text.
+ * HTTPS: made from the name. Names that begin with "www." are aliases (CNAME) of the rest, which
+ * is what they answer for. Any other type or class, and a name that leaves no room, gets none:
+ * size 0 and an empty text.
  *
  * DNS_RCODE_NOERROR; DNS_RCODE_SERVFAIL when no address is left, DNS_RCODE_NXDOMAIN for an
  * address that no name has.
