@@ -61,7 +61,6 @@ LIBQP    := $(B)/libqp.a
 LIBSINK  := $(B)/libsinkhole.a
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
-BPF_OBJ := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(BPF_SRC))
 SKEL    := $(B)/capture.skel.h
 
 TEST_SRC  := $(wildcard tests/*/test_*.c)
@@ -158,18 +157,20 @@ $(B)/fixtures:
 # ---- Kernel programs ------------------------------------------------------------------
 # Of the machine that the compiler makes programs for; asked after `deps`.
 BPF_ARCH = $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))))
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c
-	$(call say,BPF,$<)
+# One object of all the files: libbpf 1.1 cannot link two that name the same kfunc, and what
+# each system call runs through can be inlined.
+$(B)/bpf/capture.bpf.c: FORCE
 	$(Q)mkdir -p $(@D)
+	$(Q)printf '#include "%s"\n' $(BPF_SRC) | cmp -s - $@ || \
+		printf '#include "%s"\n' $(BPF_SRC) > $@
+
+$(B)/bpf/capture.bpf.o: $(B)/bpf/capture.bpf.c
+	$(call say,BPF,$@)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -D__BPF__ -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 \
 		-Wall -Wextra -Wno-unused-parameter -Wno-missing-declarations $(if $(CI),-Werror) \
 		-I. -Ivmlinux -MMD -MP -c -o $@ $<
 
-$(B)/bpf/capture.linked.o: $(BPF_OBJ)
-	$(call say,BPFLD,$@)
-	$(Q)$(BPFTOOL) gen object $@ $^
-
-$(SKEL): $(B)/bpf/capture.linked.o
+$(SKEL): $(B)/bpf/capture.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name capture_bpf > $@
 

@@ -73,6 +73,19 @@ static __always_inline void abi_arguments(struct pt_regs *regs, u8 abi, u64 *arg
 #endif
 
 /*
+ * Whether a call is only counted, and at its exit: the entry then leaves nothing behind, and
+ * the exit need not look for it. One that seccomp denies has an exit too, and counts alike.
+ */
+static __always_inline bool counted_at_exit(u8 abi, u32 nr, u32 call)
+{
+#ifdef __TARGET_ARCH_x86
+	return !call && !(abi == QP_ABI_I386 && nr == I386_SOCKETCALL);
+#else
+	return !call && abi != QP_ABI_ARM; /* without a table: which of them come back? */
+#endif
+}
+
+/*
  * Two calls of i386 have their arguments in memory: old mmap as a struct, socketcall as an
  * array behind its own number. Gives the row of the call that is meant.
  */

@@ -59,6 +59,7 @@ static const u16 i386_calls[QP_NR_CNT] = {
 
 /* Numbers that x32 has for itself (arch/x86/entry/syscalls/syscall_64.tbl). */
 static const u16 x32_calls[] = {
+	[513 - 512] = QP_CALL_ID_rt_sigreturn,
 	[516 - 512] = QP_CALL_ID_writev,
 	[518 - 512] = QP_CALL_ID_sendmsg,
 	[520 - 512] = QP_CALL_ID_execve,
@@ -90,6 +91,8 @@ static __always_inline u32 call_of(u8 abi, u32 nr)
 {
 	if (nr >= QP_NR_CNT - 1)
 		return QP_CALL_NONE;
+	barrier_var(nr);     /* or the mask is seen to change nothing, and left out */
+	nr &= QP_NR_CNT - 1; /* Linux 6.1 forgets the bound of what was on the stack */
 #ifdef __TARGET_ARCH_x86
 	if (abi == QP_ABI_I386)
 		return i386_calls[nr];

@@ -30,6 +30,7 @@ static __always_inline bool name_is_new(struct task_struct *task, u64 user)
 	long len;
 
 	__builtin_memset(&key, 0, sizeof(key));
+	task = PLAIN(task);
 	key.start_ns = task->group_leader->start_boottime;
 	key.tgid = task->tgid;
 	key.execs = task->self_exec_id;

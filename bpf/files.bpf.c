@@ -32,14 +32,14 @@ int append_path(struct scratch *s, u64 vfsmount, u64 dentry, u32 role_flags)
 	w.limit = w.pos + QP_PATH_BYTES_MAX;
 	if (w.limit > QP_EVENT_BYTES_MAX - 8)
 		w.limit = QP_EVENT_BYTES_MAX - 8;
-	w.mnt_root = FPTR(struct vfsmount, vfsmount, mnt_root);
+	w.mnt_root = KPTR(struct vfsmount, vfsmount, mnt_root);
 	path_inode(path, dentry);
-	root = FPTR(struct dentry, dentry, d_parent) == dentry;
+	root = KPTR(struct dentry, dentry, d_parent) == dentry;
 	if (root && dentry != w.mnt_root) {
 		w.flags = QP_PATH_DETACHED;
 		walk_pseudo(&w, dentry, path->fsmagic);
 	} else {
-		if (!root && !FPTR(struct dentry, dentry, d_hash.pprev))
+		if (!root && !KPTR(struct dentry, dentry, d_hash.pprev))
 			w.flags = QP_PATH_DELETED;
 		if (bpf_loop(PATH_STEPS_MAX, walk_step, &w, 0) == PATH_STEPS_MAX)
 			w.flags |= QP_PATH_TRUNCATED;
@@ -62,8 +62,7 @@ int append_path(struct scratch *s, u64 vfsmount, u64 dentry, u32 role_flags)
 
 u64 file_of_fd(u64 fd)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct files_struct *files = task->files;
+	struct files_struct *files = current_task()->files;
 	struct fdtable *fdt;
 
 	if (!files)
@@ -71,20 +70,20 @@ u64 file_of_fd(u64 fd)
 	fdt = files->fdt;
 	if ((u32)fd >= fdt->max_fds)
 		return 0;
-	return FWORD(fdt->fd + (u32)fd);
+	return KWORD(fdt->fd + (u32)fd);
 }
 
 int append_file(struct scratch *s, u64 file, u32 role_flags)
 {
 	if (!s || !file)
 		return 0;
-	return append_path(s, FPTR(struct file, file, f_path.mnt),
-			   FPTR(struct file, file, f_path.dentry), role_flags);
+	return append_path(s, KPTR(struct file, file, f_path.mnt),
+			   KPTR(struct file, file, f_path.dentry), role_flags);
 }
 
 int append_cwd(struct scratch *s)
 {
-	struct fs_struct *fs = bpf_get_current_task_btf()->fs;
+	struct fs_struct *fs = current_task()->fs;
 
 	if (!s || !fs)
 		return 0;
@@ -96,7 +95,7 @@ int append_cwd(struct scratch *s)
  * on that. */
 int append_root(struct scratch *s)
 {
-	struct fs_struct *fs = bpf_get_current_task_btf()->fs;
+	struct fs_struct *fs = current_task()->fs;
 	u64 vfsmount, dentry, mount, parent;
 
 	if (!s || !fs)
@@ -104,11 +103,11 @@ int append_root(struct scratch *s)
 	vfsmount = address_of(s, fs->root.mnt);
 	dentry = address_of(s, fs->root.dentry);
 	mount = vfsmount - bpf_core_field_offset(struct mount, mnt);
-	parent = FPTR(struct mount, mount, mnt_parent);
-	if (dentry == FPTR(struct mount, mount, mnt.mnt_root) &&
-	    (parent == mount || (FPTR(struct mount, mount, mnt_mountpoint) ==
-					 FPTR(struct mount, parent, mnt.mnt_root) &&
-				 FPTR(struct mount, parent, mnt_parent) == parent)))
+	parent = KPTR(struct mount, mount, mnt_parent);
+	if (dentry == KPTR(struct mount, mount, mnt.mnt_root) &&
+	    (parent == mount || (KPTR(struct mount, mount, mnt_mountpoint) ==
+					 KPTR(struct mount, parent, mnt.mnt_root) &&
+				 KPTR(struct mount, parent, mnt_parent) == parent)))
 		return 0;
 	return append_path(s, vfsmount, dentry, QP_ROLE_ROOT);
 }
@@ -129,8 +128,8 @@ static long holder_step(u32 index, struct holder *h)
 		return 1;
 	if (index == h->opened)
 		return 0;
-	file = FWORD(h->table + (u64)index * sizeof(file));
-	h->found = file && FPTR(struct file, file, f_inode) == h->inode;
+	file = KWORD(h->table + (u64)index * sizeof(file));
+	h->found = file && KPTR(struct file, file, f_inode) == h->inode;
 	return h->found;
 }
 
@@ -142,12 +141,12 @@ static __noinline u32 is_held(u64 inode, u64 fd)
 	struct holder h = {.inode = inode, .opened = fd};
 	struct fdtable *fdt;
 
-	if (!files || FREAD(struct super_block, FPTR(struct inode, inode, i_sb), s_magic) ==
+	if (!files || KREAD(struct super_block, KPTR(struct inode, inode, i_sb), s_magic) ==
 			      ANON_INODE_FS_MAGIC)
 		return 0;
 	fdt = files->fdt;
 	h.cnt = fdt->max_fds;
-	h.table = FPTR(struct fdtable, (u64)fdt, fd);
+	h.table = KPTR(struct fdtable, (u64)fdt, fd);
 	bpf_loop(DESCRIPTORS_MAX, holder_step, &h, 0);
 	return h.found;
 }
@@ -161,19 +160,19 @@ int append_opened(struct scratch *s, u64 fd)
 
 	if (!s || !file)
 		return 0;
-	mode = FREAD(struct file, file, f_mode);
+	mode = KREAD(struct file, file, f_mode);
 	if (mode & FMODE_WRITE)
 		written_forget(file);
 	if (mode & FMODE_CREATED)
 		flags |= QP_PATH_CREATED;
 	/* What has no name in a file system any more, or never had, was opened over /proc. */
-	dentry = FPTR(struct file, file, f_path.dentry);
-	if (FPTR(struct dentry, dentry, d_parent) == dentry)
+	dentry = KPTR(struct file, file, f_path.dentry);
+	if (KPTR(struct dentry, dentry, d_parent) == dentry)
 		nameless = dentry !=
-			   FPTR(struct vfsmount, FPTR(struct file, file, f_path.mnt), mnt_root);
+			   KPTR(struct vfsmount, KPTR(struct file, file, f_path.mnt), mnt_root);
 	else
-		nameless = !FPTR(struct dentry, dentry, d_hash.pprev);
-	if (nameless && is_held(FPTR(struct file, file, f_inode), fd))
+		nameless = !KPTR(struct dentry, dentry, d_hash.pprev);
+	if (nameless && is_held(KPTR(struct file, file, f_inode), fd))
 		flags |= QP_PATH_HELD;
 	append_file(s, file, QP_ROLE_RET | flags << 16);
 	return nameless;
@@ -182,18 +181,18 @@ int append_opened(struct scratch *s, u64 fd)
 /* The struct pid of a pidfd's file, 0 when it is none. */
 static __noinline u64 pid_of_file(u64 file)
 {
-	u64 inode = FPTR(struct file, file, f_inode);
-	u64 magic = FREAD(struct super_block, FPTR(struct inode, inode, i_sb), s_magic);
+	u64 inode = KPTR(struct file, file, f_inode);
+	u64 magic = KREAD(struct super_block, KPTR(struct inode, inode, i_sb), s_magic);
 
 	/* Kernel commit cb12fd8e0dab ("pidfd: add pidfs", 6.9): before, it was an anonymous
 	 * inode that only its name tells from others. */
 	if (magic == PID_FS_MAGIC)
-		return FPTR(struct inode, inode, i_private);
+		return KPTR(struct inode, inode, i_private);
 	if (magic != ANON_INODE_FS_MAGIC ||
-	    FWORD(FPTR(struct dentry, FPTR(struct file, file, f_path.dentry), d_name.name)) !=
+	    KWORD(KPTR(struct dentry, KPTR(struct file, file, f_path.dentry), d_name.name)) !=
 		    PIDFD_NAME)
 		return 0;
-	return FPTR(struct file, file, private_data);
+	return KPTR(struct file, file, private_data);
 }
 
 int append_pidfd(struct scratch *s, u64 fd, u32 role)
@@ -211,9 +210,9 @@ int append_pidfd(struct scratch *s, u64 fd, u32 role)
 		s->flags |= QP_EVENT_TRUNCATED;
 		return 0;
 	}
-	if (FREAD(struct pid, pid, level) >= own->level &&
-	    FPTR(struct upid, pid + offset, ns) == FPTR(struct upid, (u64)own + offset, ns))
-		number = FREAD(struct upid, pid + offset, nr);
+	if (KREAD(struct pid, pid, level) >= own->level &&
+	    KPTR(struct upid, pid + offset, ns) == KPTR(struct upid, (u64)own + offset, ns))
+		number = KREAD(struct upid, pid + offset, nr);
 	field = (struct qp_field *)(s->data + start);
 	field->kind = QP_FIELD_PID;
 	field->role = role;

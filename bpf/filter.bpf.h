@@ -18,11 +18,11 @@
 
 _Static_assert(QP_SLOTS_MAX < 1 << CACHE_SLOT_BITS, "a slot fits into the cache's word");
 
-struct group_cache group_caches[QP_CACHE_CPUS] __weak = {};
+struct group_cache group_caches[QP_CACHE_CPUS] = {};
 
 static __always_inline u64 task_cgroup_id(struct task_struct *task)
 {
-	return task->cgroups->dfl_cgrp->kn->id;
+	return PLAIN(task)->cgroups->dfl_cgrp->kn->id;
 }
 
 struct group_walk {
@@ -58,7 +58,7 @@ static __noinline u32 group_lookup(u64 css)
 /* 0 when the task is not recorded. */
 static __always_inline u32 task_slot(struct task_struct *task)
 {
-	struct cgroup *cgroup = task->cgroups->dfl_cgrp;
+	struct cgroup *cgroup = PLAIN(task)->cgroups->dfl_cgrp;
 	u64 id = cgroup->kn->id;
 	u32 cpu = bpf_get_smp_processor_id();
 	u64 key = id << (64 - CACHE_ID_BITS) | (u64)(groups_generation & CACHE_GENERATION_MASK)

@@ -11,12 +11,12 @@
  * ids are unique within one hierarchy only. */
 static __always_inline bool is_v2(struct cgroup *cgroup)
 {
-	return cgroup->root->hierarchy_id == 0;
+	return PLAIN(cgroup)->root->hierarchy_id == 0;
 }
 
 static __always_inline u64 parent_id(struct cgroup *cgroup)
 {
-	u64 css = (u64)cgroup->self.parent;
+	u64 css = (u64)PLAIN(cgroup)->self.parent;
 
 	if (!css)
 		return 0;
@@ -69,7 +69,7 @@ static __always_inline u32 group_add(u64 id)
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(on_cgroup_mkdir, struct cgroup *cgroup, const char *path)
 {
-	u64 id = cgroup->kn->id;
+	u64 id = PLAIN(cgroup)->kn->id;
 	u64 parent = parent_id(cgroup);
 	u32 *levels, below;
 
@@ -87,7 +87,7 @@ int BPF_PROG(on_cgroup_mkdir, struct cgroup *cgroup, const char *path)
 SEC("tp_btf/cgroup_rmdir")
 int BPF_PROG(on_cgroup_rmdir, struct cgroup *cgroup)
 {
-	u64 id = cgroup->kn->id;
+	u64 id = PLAIN(cgroup)->kn->id;
 	u32 *slot;
 
 	if (stopped || !is_v2(cgroup))
@@ -100,7 +100,7 @@ int BPF_PROG(on_cgroup_rmdir, struct cgroup *cgroup)
 SEC("tp_btf/cgroup_notify_populated")
 int BPF_PROG(on_cgroup_populated, struct cgroup *cgroup, const char *path, int populated)
 {
-	u64 id = cgroup->kn->id;
+	u64 id = PLAIN(cgroup)->kn->id;
 	u32 *slot;
 
 	if (stopped || !is_v2(cgroup))

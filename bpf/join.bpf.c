@@ -15,6 +15,7 @@ static __always_inline struct scratch *answer_begin(struct task_struct *task)
 	struct qp_exec *body;
 	struct scratch *s;
 
+	task = PLAIN(task);
 	if (!task || task->pid != task->tgid || task_slot(task) != join_slot)
 		return NULL;
 	task_state_number(&numbers, task);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Every map and global of the programs. Weak, so that each object file that includes
- * this header shares one definition once they are linked. */
+/* Every map and global of the programs. */
 #ifndef QP_BPF_MAPS_BPF_H
 #define QP_BPF_MAPS_BPF_H
 
@@ -14,7 +13,7 @@ struct {
 	__uint(max_entries, QP_SLOTS_MAX);
 	__type(key, u64);
 	__type(value, u32);
-} groups __weak SEC(".maps");
+} groups SEC(".maps");
 
 /* Slots that no one has. The collector fills it, takes and gives back; so does
  * on_cgroup_mkdir. */
@@ -22,7 +21,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, QP_SLOTS_MAX);
 	__type(value, u32);
-} free_slots __weak SEC(".maps");
+} free_slots SEC(".maps");
 
 /*
  * Folders in which groups that the collector wants can be made. Bit k of the value: those
@@ -34,7 +33,7 @@ struct {
 	__uint(max_entries, QP_PARENTS_MAX);
 	__type(key, u64);
 	__type(value, u32);
-} parents __weak SEC(".maps");
+} parents SEC(".maps");
 
 /* What a task is in the middle of. Made by the fork that makes the task, or at its first
  * call in a group; the kernel frees it with the task. */
@@ -66,13 +65,13 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct task_state);
-} task_states __weak SEC(".maps");
+} task_states SEC(".maps");
 
 /* The records' way to userspace. The collector sets the size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, QP_RING_BYTES);
-} events __weak SEC(".maps");
+} events SEC(".maps");
 
 /*
  * System calls by ABI and number, QP_NR_CNT for each ABI; the last of an ABI's takes
@@ -85,7 +84,7 @@ struct {
 	__uint(max_entries, QP_ABI_CNT *QP_NR_CNT);
 	__type(key, u32);
 	__type(value, u64);
-} call_counts __weak SEC(".maps");
+} call_counts SEC(".maps");
 
 /* The same by QP_CALL_KEY. The collector takes a slot's entries out when its log ends; a
  * call that finds the map full is in the slot's `syscalls` only. */
@@ -94,7 +93,7 @@ struct {
 	__uint(max_entries, QP_CALL_KEYS_MAX);
 	__type(key, u32);
 	__type(value, u64);
-} slot_call_counts __weak SEC(".maps");
+} slot_call_counts SEC(".maps");
 
 /* Key: a slot. Set by the kernel side alone; for the bound on events per second. */
 struct {
@@ -102,7 +101,7 @@ struct {
 	__uint(max_entries, QP_SLOTS_MAX + 1);
 	__type(key, u32);
 	__type(value, struct qp_rate);
-} rates __weak SEC(".maps");
+} rates SEC(".maps");
 
 /* Key: a slot. Each CPU's accounting of its records. The collector makes it smaller, and
  * clears what it gives back. */
@@ -111,7 +110,7 @@ struct {
 	__uint(max_entries, QP_SLOTS_MAX + 1);
 	__type(key, u32);
 	__type(value, struct qp_cpu_counters);
-} cpu_counters __weak SEC(".maps");
+} cpu_counters SEC(".maps");
 
 /*
  * Where records are built. A program can be preempted by another task's on the same CPU,
@@ -139,7 +138,7 @@ struct {
 	__uint(max_entries, QP_SCRATCH_SLOTS);
 	__type(key, u32);
 	__type(value, struct scratch);
-} scratches __weak SEC(".maps");
+} scratches SEC(".maps");
 
 /*
  * Open files whose writing was recorded already; the value holds WRITTEN_* bits. An open
@@ -159,7 +158,7 @@ struct {
 	__uint(max_entries, 16384);
 	__type(key, struct written_key);
 	__type(value, u32);
-} written __weak SEC(".maps");
+} written SEC(".maps");
 
 /* A name that a process read from its environment, since its last exec. */
 struct env_key {
@@ -176,34 +175,34 @@ struct {
 	__uint(max_entries, 16384);
 	__type(key, struct env_key);
 	__type(value, u8);
-} env_names __weak SEC(".maps");
+} env_names SEC(".maps");
 
 /* Set when the reader was woken and has not begun to read yet: one wake-up is enough. The
  * collector clears it. */
-__u32 wake_pending __weak = 0;
+__u32 wake_pending = 0;
 
 /* Counts the changes of `groups`; the collector raises it after each. */
-__u32 groups_generation __weak = 0;
+__u32 groups_generation = 0;
 
 /* Notices that did not fit into the ring, folders and groups that found no place: the
  * collector then looks for itself. */
-__u32 notices_lost __weak = 0;
+__u32 notices_lost = 0;
 
 /* The slot whose processes the iterators are to tell of, and how many they had to leave
  * out. Set by the collector before it reads them. */
-__u32 join_slot __weak = 0;
-__u32 join_missed __weak = 0;
+__u32 join_slot = 0;
+__u32 join_missed = 0;
 
 /* No record and no count any more; set by the collector before it reads the counters. */
-__u32 stopped __weak = 0;
+__u32 stopped = 0;
 
 /* The ring's size divided by four: filled further, a record wakes the reader. */
-const volatile __u64 wake_bytes __weak = QP_RING_BYTES / 4;
+const volatile __u64 wake_bytes = QP_RING_BYTES / 4;
 
 /* Whether there are several slots. */
-const volatile bool many_slots __weak = false;
+const volatile bool many_slots = false;
 
 /* The events of a slot in one second, 0: without bound. */
-const volatile __u64 rate_max __weak = 0;
+const volatile __u64 rate_max = 0;
 
 #endif

@@ -7,7 +7,7 @@
 
 static __always_inline int record_address(struct bpf_sock_addr *ctx, u8 hook, u8 family)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct task_state numbers = {};
 	struct qp_sockaddr *body;
 	struct scratch *s;

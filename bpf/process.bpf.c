@@ -31,6 +31,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (!s)
 		return 0;
 	body = scratch_body(s);
+	child = PLAIN(child);
 	body->child_tgid = child->tgid;
 	body->child_tid = child->pid;
 	body->child_ns_tgid = its->ns_tgid;
@@ -81,6 +82,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	s = scratch_take(QP_EVENT_EXEC, sizeof(*body), state);
 	if (!s)
 		return 0;
+	current = PLAIN(current);
+	bprm = PLAIN(bprm);
 	file = address_of(s, bprm->file);
 	body = scratch_body(s);
 	body->old_tid = old_pid;
@@ -114,6 +117,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (!s)
 		return 0;
 	body = scratch_body(s);
+	current = PLAIN(current);
 	body->code = current->exit_code;
 	if (have_group_dead)
 		body->group_dead = ctx[1] & 1;

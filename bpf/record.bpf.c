@@ -26,7 +26,7 @@ int record_lost_in(u32 slot, u32 type)
 
 int record_lost(u32 type)
 {
-	return record_lost_in(task_slot(bpf_get_current_task_btf()), type);
+	return record_lost_in(task_slot(current_task()), type);
 }
 
 /* Two CPUs that begin a second at once may let a few more pass; none is lost uncounted. */
@@ -62,7 +62,7 @@ static __always_inline u64 wake_flags(struct scratch *s, u64 seq)
 
 int record_emit(struct scratch *s, u32 type)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct qp_cpu_counters *c;
 	struct qp_event *event;
 	u64 seq;

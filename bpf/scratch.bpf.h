@@ -34,12 +34,13 @@ static __always_inline struct scratch *scratch_take_in(u32 slot, u32 type, u32 b
 static __always_inline struct scratch *scratch_take(u32 type, u32 body_len,
 						    const struct task_state *state)
 {
-	return scratch_take_in(task_slot(bpf_get_current_task_btf()), type, body_len, state);
+	return scratch_take_in(task_slot(current_task()), type, body_len, state);
 }
 
 /* Reads the numbers that the state keeps. An exec from a thread changes them. */
 static __always_inline void task_state_number(struct task_state *state, struct task_struct *task)
 {
+	task = PLAIN(task);
 	state->ns_tid = pid_in_own_namespace(task->thread_pid);
 	state->ns_tgid = pid_in_own_namespace(task->group_leader->thread_pid);
 }

@@ -21,8 +21,13 @@ static __always_inline void sock_addresses(struct qp_sock *out, u64 sk)
 		*(u32 *)out->saddr = KREAD(struct sock, sk, __sk_common.skc_rcv_saddr);
 		*(u32 *)out->daddr = KREAD(struct sock, sk, __sk_common.skc_daddr);
 	} else if (out->family == AF_INET6) {
-		bpf_core_read(out->saddr, 16, &((struct sock *)sk)->__sk_common.skc_v6_rcv_saddr);
-		bpf_core_read(out->daddr, 16, &((struct sock *)sk)->__sk_common.skc_v6_daddr);
+		u64 from = sk + bpf_core_field_offset(struct sock, __sk_common.skc_v6_rcv_saddr);
+		u64 to = sk + bpf_core_field_offset(struct sock, __sk_common.skc_v6_daddr);
+
+		((u64 *)out->saddr)[0] = KWORD(from);
+		((u64 *)out->saddr)[1] = KWORD(from + 8);
+		((u64 *)out->daddr)[0] = KWORD(to);
+		((u64 *)out->daddr)[1] = KWORD(to + 8);
 	} else {
 		return;
 	}

@@ -114,15 +114,22 @@ static __always_inline void append_spelt_path(struct scratch *s, const struct ca
 int append_argument(struct scratch *s, struct task_state *state, struct recorded *r, u32 i)
 {
 	const struct call_row *row;
-	u64 arg, next;
-	u32 pointer;
+	u64 arg, next = 0;
+	u32 behind = i + 1;
+	u32 pointer, call;
 
-	if (!s || !state || !r || i >= CALL_ARGS || r->call >= QP_CALL_ID_CNT)
+	if (!s || !state || !r || i >= CALL_ARGS)
 		return 0;
-	row = &call_rows[r->call];
 	arg = state->args[i];
-	next = i + 1 < CALL_ARGS ? state->args[i + 1] : 0;
+	barrier_var(behind); /* Linux 6.1 learns the bound of this, not of what i says of it */
+	if (behind < CALL_ARGS)
+		next = state->args[behind];
 	pointer = abi_pointer_bytes(state->abi);
+	call = r->call;
+	barrier_var(call); /* and forgets a bound that is learnt further up */
+	if (call >= QP_CALL_ID_CNT)
+		return 0;
+	row = &call_rows[call];
 	switch (row->roles[i]) {
 	case QP_ARG_PATH:
 		append_spelt_path(s, row, i, state, r);
@@ -215,7 +222,7 @@ static __noinline int record_call(struct task_state *state, struct recorded *r)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct task_state *state;
 	u32 slot = task_slot(task);
 	u32 nr, call;
@@ -225,9 +232,11 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 		return 0;
 	abi = abi_of_call(task, id);
 	nr = abi == QP_ABI_X32 ? (u32)id & ~X32_BIT : (u32)id;
-	count_call(slot, abi, nr);
 	call = call_of(abi, nr);
-	state = task_state_get(task);
+	if (counted_at_exit(abi, nr, call))
+		return 0;
+	count_call(slot, abi, nr);
+	state = task_state_get(bpf_get_current_task_btf());
 	if (!state) {
 		if (call)
 			record_lost(QP_EVENT_CALL);
@@ -322,17 +331,36 @@ static __noinline u32 blocked_call(struct task_struct *task, struct task_state *
 	return call_wanted(call, call_rows[call].kind, state->args, state) ? call : 0;
 }
 
+/* Whether the call that ends is only counted, which then is done. */
+static __always_inline bool count_exit(u32 slot, struct task_struct *task, struct pt_regs *regs)
+{
+	s64 id = abi_number_at_exit(regs);
+	u8 abi;
+	u32 nr;
+
+	if (id < 0) /* rt_sigreturn leaves no number */
+		return false;
+	abi = abi_of_call(task, id);
+	nr = abi == QP_ABI_X32 ? (u32)id & ~X32_BIT : (u32)id;
+	if (!counted_at_exit(abi, nr, call_of(abi, nr)))
+		return false;
+	if (!stopped)
+		count_call(slot, abi, nr);
+	return true;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct recorded r = {.type = QP_EVENT_CALL, .ret = ret};
 	struct task_state *state;
+	u32 slot = task_slot(task);
 	u8 phase;
 
-	if (!task_is_tracked(task))
+	if (!slot || count_exit(slot, task, regs))
 		return 0;
-	state = bpf_task_storage_get(&task_states, task, NULL, 0);
+	state = bpf_task_storage_get(&task_states, bpf_get_current_task_btf(), NULL, 0);
 	if (!state)
 		return 0;
 	phase = state->phase;

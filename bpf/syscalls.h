@@ -32,6 +32,7 @@ enum qp_call_kind {
 	QP_KIND_IO_URING,
 	QP_KIND_CLONE, /* recorded when it asks for a namespace, or is denied */
 	QP_KIND_ONTO,  /* acts on the process it names; recorded when that may be another one */
+	QP_KIND_COUNT_ENTRY, /* only counted; no exit, or also another's, bears its number */
 };
 
 /* What an argument is. */

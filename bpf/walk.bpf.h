@@ -7,7 +7,7 @@
 #ifndef QP_BPF_WALK_BPF_H
 #define QP_BPF_WALK_BPF_H
 
-#include "bpf/fast.bpf.h"
+#include "bpf/core.bpf.h"
 #include "bpf/record.bpf.h"
 
 #define PATH_STEPS_MAX	    (2 * QP_PATH_LEVELS_MAX) /* names and mount points */
@@ -34,10 +34,10 @@ int name_copy(struct scratch *s, u32 pos, u64 name, u32 len)
 	if (!have_rdonly_cast)
 		return bpf_probe_read_kernel(to, len & 255, (void *)name) == 0;
 	for (u32 i = 0; i < 256; i += 32) {
-		*(u64 *)(to + i) = FWORD(name + i);
-		*(u64 *)(to + i + 8) = FWORD(name + i + 8);
-		*(u64 *)(to + i + 16) = FWORD(name + i + 16);
-		*(u64 *)(to + i + 24) = FWORD(name + i + 24);
+		*(u64 *)(to + i) = KWORD(name + i);
+		*(u64 *)(to + i + 8) = KWORD(name + i + 8);
+		*(u64 *)(to + i + 16) = KWORD(name + i + 16);
+		*(u64 *)(to + i + 24) = KWORD(name + i + 24);
 		if (i + 32 >= len)
 			break;
 	}
@@ -67,9 +67,9 @@ static __always_inline bool walk_name(struct walk *w, u64 dentry)
 		return false;
 	/* Linux before 6.3 wants a loop to end in a conditional jump to its begin. */
 	do {
-		u32 before = FREAD(struct dentry, dentry, d_seq.seqcount.sequence);
-		u32 len = FREAD(struct dentry, dentry, d_name.len);
-		u64 name = FPTR(struct dentry, dentry, d_name.name);
+		u32 before = KREAD(struct dentry, dentry, d_seq.seqcount.sequence);
+		u32 len = KREAD(struct dentry, dentry, d_name.len);
+		u64 name = KPTR(struct dentry, dentry, d_name.name);
 
 		if (len > QP_NAME_BYTES_MAX) {
 			w->flags |= QP_PATH_TRUNCATED;
@@ -84,7 +84,7 @@ static __always_inline bool walk_name(struct walk *w, u64 dentry)
 		s->data[pos + (len & 255)] = 0;
 		w->pos = pos + len + 1;
 		w->fault = before & 1 ||
-			   FREAD(struct dentry, dentry, d_seq.seqcount.sequence) != before;
+			   KREAD(struct dentry, dentry, d_seq.seqcount.sequence) != before;
 	} while (w->fault && --tries);
 	w->levels++;
 	return true;
@@ -95,22 +95,22 @@ static __always_inline bool walk_name(struct walk *w, u64 dentry)
 static __noinline long walk_mount(struct walk *w)
 {
 	u64 mount = w->vfsmount - bpf_core_field_offset(struct mount, mnt);
-	u64 parent = FPTR(struct mount, mount, mnt_parent);
+	u64 parent = KPTR(struct mount, mount, mnt_parent);
 
 	if (parent == mount || !parent) {
-		u64 ns = FPTR(struct mount, mount, mnt_ns);
+		u64 ns = KPTR(struct mount, mount, mnt_ns);
 
 		if (!ns || (s64)ns >= MNT_NS_INTERNAL_MIN)
 			w->flags |= QP_PATH_DETACHED;
-		else if (FPTR(struct mnt_namespace, ns, root) != mount)
+		else if (KPTR(struct mnt_namespace, ns, root) != mount)
 			w->flags |= QP_PATH_DETACHED;
-		else if (ns != (u64)bpf_get_current_task_btf()->nsproxy->mnt_ns)
+		else if (ns != (u64)current_task()->nsproxy->mnt_ns)
 			w->flags |= QP_PATH_OTHER_NS;
 		return 1;
 	}
-	w->dentry = FPTR(struct mount, mount, mnt_mountpoint);
+	w->dentry = KPTR(struct mount, mount, mnt_mountpoint);
 	w->vfsmount = parent + bpf_core_field_offset(struct mount, mnt);
-	w->mnt_root = FPTR(struct vfsmount, w->vfsmount, mnt_root);
+	w->mnt_root = KPTR(struct vfsmount, w->vfsmount, mnt_root);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ static long walk_step(u32 index, struct walk *w)
 
 	if (dentry == w->mnt_root)
 		return walk_mount(w);
-	parent = FPTR(struct dentry, dentry, d_parent);
+	parent = KPTR(struct dentry, dentry, d_parent);
 	if (w->levels >= QP_PATH_LEVELS_MAX) {
 		w->flags |= QP_PATH_TRUNCATED;
 		return 1;
@@ -164,15 +164,15 @@ static __noinline void walk_pseudo(struct walk *w, u64 dentry, u64 magic)
 /* Fills what is known of the leaf's inode. */
 static __noinline void path_inode(struct qp_path *path, u64 dentry)
 {
-	u64 inode = FPTR(struct dentry, dentry, d_inode);
-	u64 sb = FPTR(struct dentry, dentry, d_sb);
+	u64 inode = KPTR(struct dentry, dentry, d_inode);
+	u64 sb = KPTR(struct dentry, dentry, d_sb);
 
 	if (!path)
 		return;
-	path->mode = inode ? FREAD(struct inode, inode, i_mode) : 0;
-	path->ino = inode ? FREAD(struct inode, inode, i_ino) : 0;
-	path->dev = FREAD(struct super_block, sb, s_dev);
-	path->fsmagic = FREAD(struct super_block, sb, s_magic);
+	path->mode = inode ? KREAD(struct inode, inode, i_mode) : 0;
+	path->ino = inode ? KREAD(struct inode, inode, i_ino) : 0;
+	path->dev = KREAD(struct super_block, sb, s_dev);
+	path->fsmagic = KREAD(struct super_block, sb, s_magic);
 }
 
 #endif

@@ -69,6 +69,8 @@ static __always_inline bool call_wanted(u32 call, u8 kind, const u64 *args,
 	case QP_KIND_PRCTL:
 		return args[0] == QP_HEARTBEAT || args[0] == PR_SET_PTRACER ||
 		       args[0] == PR_SET_DUMPABLE;
+	case QP_KIND_COUNT_ENTRY:
+		return false;
 	default:
 		return true;
 	}
