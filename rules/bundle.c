@@ -68,6 +68,11 @@ static int file_lock(struct bundle *bundle, int flags, struct qp_error *err)
 		bundle->fd =
 			open(bundle->path,
 			     flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0644);
+		if (bundle->fd < 0 && errno == ELOOP)
+			return qp_error_set(err, -ELOOP,
+					    "the bundle %s is a symbolic link: name what it leads "
+					    "to with --bundle",
+					    bundle->path);
 		if (bundle->fd < 0)
 			return fail(bundle, -errno, "open", err);
 		if (fstat(bundle->fd, &held))

@@ -224,6 +224,7 @@ Test(bundle, what_is_no_plain_file_is_no_bundle)
 {
 	struct place place;
 	struct bundle *bundle;
+	struct qp_error err = {0};
 	char target[80];
 
 	place_make(&place);
@@ -234,7 +235,8 @@ Test(bundle, what_is_no_plain_file_is_no_bundle)
 	cr_assert_eq(unlink(place.path), 0);
 	snprintf(target, sizeof(target), "%s/target", place.folder);
 	cr_assert_eq(symlink(target, place.path), 0);
-	cr_assert_eq(bundle_open(place.path, place.key, &bundle, NULL), -ELOOP);
+	cr_assert_eq(bundle_open(place.path, place.key, &bundle, &err), -ELOOP);
+	cr_assert(strstr(err.text, "is a symbolic link"), "%s", err.text);
 	cr_assert_neq(access(target, F_OK), 0);
 	place_remove(&place);
 }
