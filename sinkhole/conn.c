@@ -104,13 +104,17 @@ void conns_free(struct conns *conns)
 
 void conn_finish(struct conn *conn, bool early)
 {
+	bool silent = conn->state == CONN_TLS_SHAKE; /* nothing was read under TLS */
+
 	if (conn->dead)
 		return;
 	if (conn->h2)
 		h2_end(conn, early);
+	if (silent)
+		conn_tls_finish(conn, early);
 	if (conn->bytes || !conn->recorded)
 		conn_record(conn, 0, early);
-	if (conn->inside)
+	if (conn->inside && !silent)
 		conn_tls_finish(conn, early);
 	conn_close(conn);
 }

@@ -54,6 +54,13 @@ static void enter(struct conn *conn)
 	conn_account(conn);
 }
 
+/* The same for the sake of bytes that cannot be read. */
+static void enter_unread(struct conn *conn)
+{
+	enter(conn);
+	conn->recorded = true;
+}
+
 /* Records what is at hand inside; the connection is from here on one that carries raw bytes. */
 static void leave(struct conn *conn)
 {
@@ -75,6 +82,9 @@ static void broke(struct conn *conn, const char *bytes, size_t len, size_t held)
 {
 	const char *why = tls_session_failure(conn->tls);
 
+	if (!conn->inside && tls_session_is_done(conn->tls) &&
+	    tls_session_alert(conn->tls) == TLS_NO_ALERT)
+		enter_unread(conn);
 	if (!conn->inside) {
 		conn->state = CONN_TLS_REFUSED;
 		conn_linger(conn);
@@ -170,8 +180,10 @@ void conn_tls_finish(struct conn *conn, bool early)
 {
 	size_t unread = tls_session_unread(conn->tls);
 
-	if (!unread)
+	if (!unread || !tls_session_is_done(conn->tls))
 		return;
+	if (!conn->inside)
+		enter_unread(conn);
 	conn_consume(conn, conn->len);
 	conn->state = CONN_OVER;
 	conn->bytes = unread;

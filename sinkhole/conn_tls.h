@@ -18,7 +18,7 @@ void conn_tls_send(struct conn *conn, const void *bytes, size_t len);
 /* Says goodbye under TLS. */
 void conn_tls_close(struct conn *conn);
 
-/* Writes down what came of a record that is not whole. */
+/* Writes down what came of a record that is not whole, once the handshake is over. */
 void conn_tls_finish(struct conn *conn, bool early);
 
 /* The members that a record of TLS which was answered has beyond those of the ClientHello. */

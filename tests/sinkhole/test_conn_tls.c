@@ -261,6 +261,33 @@ Test(conn_tls, counts_a_record_that_never_becomes_whole)
 	all_close(&bench, &client, server, authority);
 }
 
+/* The same, where nothing that could be read came before. */
+Test(conn_tls, counts_what_cannot_be_read_when_nothing_else_comes)
+{
+	static const char forged[] = "\x17\x03\x03\x00\x20"
+				     "0123456789abcdef0123456789abcdef";
+
+	for (size_t cut = 0; cut < 2; cut++) {
+		struct authority *authority;
+		struct bench bench;
+		struct tls_server *server = bench_open_tls(&bench, NULL, &authority);
+		struct tls_client client =
+			tls_client_open(&bench, authority, "h.example", NULL, 1000);
+
+		cr_assert(tls_client_shake(&client));
+		bench_send(&bench, forged, sizeof(forged) - 1 - cut, 7);
+		bench_end(&bench);
+		bench_read(&bench);
+		expect_record(bench.records, 0,
+			      "{\"protocol\": \"tls\", \"handshake\": \"accepted\"}");
+		cr_assert_eq(json_array_size(bench.records), cut ? 2 : 3);
+		expect_record(bench.records, cut ? 1 : 2,
+			      cut ? "{\"protocol\": \"unknown\", \"bytesReceived\": 36}"
+				  : "{\"protocol\": \"unknown\", \"bytesReceived\": 37}");
+		all_close(&bench, &client, server, authority);
+	}
+}
+
 Test(conn_tls, counts_all_that_follows_a_forged_record)
 {
 	static const char forged[] = "\x17\x03\x03\x00\x20"
