@@ -20,6 +20,8 @@
 /* Of a variable's name with its NUL: one as long or longer is recorded at each read. */
 #define QP_ENV_NAME_FOLDED 128
 
+#define QP_WRITTEN_MAX 16384
+
 #define QP_CACHE_CPUS 1024 /* a power of two */
 
 /* The last answer to "is this group tracked" of a CPU, on a cache line of its own. */
@@ -33,8 +35,28 @@ struct qp_cpu_counters {
 	uint64_t seq;
 	uint64_t syscalls;
 	uint64_t limited;		 /* of the lost: beyond the rate */
+	uint64_t unsummed;		 /* writes whose bytes are in no sum */
 	uint64_t produced[QP_TYPES_MAX]; /* events that should be delivered */
 	uint64_t lost[QP_TYPES_MAX];	 /* of these, the ring or the scratch space was full */
+};
+
+/* What one process wrote to one file, of those whose events go to one slot. */
+struct written_key {
+	uint64_t start_ns; /* of the process: its number is used again */
+	uint64_t ino;
+	uint32_t tgid;
+	uint32_t dev;
+	uint32_t generation; /* of the inode: its number is used again */
+	uint32_t slot;
+};
+
+#define QP_WRITTEN_OK	  1 /* a success was recorded */
+#define QP_WRITTEN_FAILED 2
+
+struct written_sum {
+	uint64_t bytes;
+	uint32_t number; /* qp_call.written */
+	uint32_t bits;	 /* QP_WRITTEN_* */
 };
 
 /* The slot and the call, as a key of `slot_call_counts`. */

@@ -96,6 +96,8 @@ enum qp_abi {
 #define QP_CALL_BLOCKED 0x01 /* left without an entry: seccomp denied it */
 #define QP_CALL_KILLED	0x02 /* the task died inside the call; ret means nothing */
 
+#define QP_WRITTEN_NO_NUMBER 0xffffffffU /* of qp_call.written: they are in none */
+
 /* In a QP_EVENT_ENTER, ret is 0 and means nothing. */
 struct qp_call {
 	uint32_t call; /* enum qp_call_id of syscalls.def */
@@ -103,8 +105,8 @@ struct qp_call {
 	uint8_t abi;
 	uint8_t flags;
 	uint16_t pad;
-	uint32_t pad2;
-	int64_t ret; /* negative errno on failure */
+	uint32_t written; /* of a write: the number of the sum its bytes are in, else 0 */
+	int64_t ret;	  /* negative errno on failure */
 	uint64_t args[6];
 	uint64_t entered_ns; /* time of the entry, 0 where it was not kept */
 };

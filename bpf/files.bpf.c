@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files: behind a descriptor, their path as a field, whether they were written before. */
+/* Files: behind a descriptor, their path as a field, what is written to them. */
 #include "bpf/walk.bpf.h"
 #include "bpf/written.bpf.h"
 
@@ -151,8 +151,7 @@ static __noinline u32 is_held(u64 inode, u64 fd)
 	return h.found;
 }
 
-/* The file that an open returned. It may be at the address of one that was closed: what
- * was remembered of that goes. */
+/* The file that an open returned. */
 int append_opened(struct scratch *s, u64 fd)
 {
 	u64 file = file_of_fd(fd), dentry;
@@ -161,8 +160,6 @@ int append_opened(struct scratch *s, u64 fd)
 	if (!s || !file)
 		return 0;
 	mode = KREAD(struct file, file, f_mode);
-	if (mode & FMODE_WRITE)
-		written_forget(file);
 	if (mode & FMODE_CREATED)
 		flags |= QP_PATH_CREATED;
 	/* What has no name in a file system any more, or never had, was opened over /proc. */
@@ -223,9 +220,16 @@ int append_pidfd(struct scratch *s, u64 fd, u32 role)
 	return 0;
 }
 
-int write_is_first(u64 fd, u32 failed)
+u32 write_sum(u64 fd, s64 ret)
 {
 	u64 file = file_of_fd(fd);
 
-	return file && written_first(file, failed);
+	return file ? written_note(file, ret) : 0;
+}
+
+int fd_is_writable(u64 fd)
+{
+	u64 file = file_of_fd(fd);
+
+	return file && KREAD(struct file, file, f_mode) & FMODE_WRITE;
 }

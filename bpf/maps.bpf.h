@@ -141,24 +141,25 @@ struct {
 } scratches SEC(".maps");
 
 /*
- * Open files whose writing was recorded already; the value holds WRITTEN_* bits. An open
- * that returns a file drops its key, for memory of a closed file is used again. When the
- * map is full the oldest goes, and a write to that file is recorded once more.
+ * What each process wrote to each file, by whatever descriptor. Nothing is deleted while a program
+ * may still be adding to it: the collector makes the other map the one in use (written_half),
+ * waits, and then takes all that the first one holds into the logs. What finds no room is counted
+ * in qp_cpu_counters.unsummed.
  */
-#define WRITTEN_OK     1
-#define WRITTEN_FAILED 2
-
-struct written_key {
-	u64 file;
-	u64 ino;
-};
-
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, QP_WRITTEN_MAX);
 	__type(key, struct written_key);
-	__type(value, u32);
-} written SEC(".maps");
+	__type(value, struct written_sum);
+} written_even SEC(".maps"), written_odd SEC(".maps");
+
+/* The lowest bit says which of them is in use; the collector raises it. */
+__u32 written_half = 0;
+
+/* The last number that was given to a sum, and how many sums the map in use has: above half,
+ * it is the collector's turn. */
+__u32 written_numbers = 0;
+__u32 written_cnt = 0;
 
 /* A name that a process read from its environment, since its last exec. */
 struct env_key {

@@ -29,6 +29,15 @@ int record_lost(u32 type)
 	return record_lost_in(task_slot(current_task()), type);
 }
 
+int unsummed_count(void)
+{
+	struct qp_cpu_counters *c = counters(task_slot(bpf_get_current_task_btf()));
+
+	if (c)
+		__sync_fetch_and_add(&c->unsummed, 1);
+	return 0;
+}
+
 /* Two CPUs that begin a second at once may let a few more pass; none is lost uncounted. */
 static __always_inline bool over_rate(u32 slot, u64 now_ns)
 {

@@ -56,9 +56,15 @@ int own_link(u64 user);
 /* The file of the current task's descriptor @fd, 0 when it is not open. */
 u64 file_of_fd(u64 fd);
 
-/* Whether this is the first write to the open file behind @fd that succeeds or, with
- * @failed, that fails. Pipes, terminals and local sockets have none. */
-int write_is_first(u64 fd, u32 failed);
+/* Adds what a write to @fd returned to what the process wrote to the file. Not 0 when the call
+ * is to be recorded: see qp_call.written. Pipes, terminals and local sockets have no sum. */
+u32 write_sum(u64 fd, s64 ret);
+
+/* Whether @fd was opened for writing. */
+int fd_is_writable(u64 fd);
+
+/* A write whose bytes are in no sum. */
+int unsummed_count(void);
 
 static __always_inline struct scratch *scratch_slot(u32 index)
 {

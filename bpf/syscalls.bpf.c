@@ -62,6 +62,7 @@ struct recorded {
 	u32 type;
 	u32 call;
 	s64 ret;
+	u32 written;
 	u8 flags;
 	bool has_cwd; /* these are in the record once */
 	bool has_root;
@@ -190,7 +191,7 @@ static __noinline int record_call(struct task_state *state, struct recorded *r)
 	body->abi = state->abi;
 	body->flags = r->flags;
 	body->pad = 0;
-	body->pad2 = 0;
+	body->written = r->written;
 	body->ret = r->ret;
 	for (int i = 0; i < CALL_ARGS; i++)
 		body->args[i] = state->args[i];
@@ -295,7 +296,10 @@ static __always_inline bool exit_wanted(const struct task_state *state, struct r
 			return true;
 		return flags & (CLONE_NEW_ANY | 0x80);
 	case QP_KIND_WRITE:
-		return write_is_first(state->args[written_argument(call) & 3], failed);
+		/* What seccomp's answer says was written was not. */
+		r->written = write_sum(state->args[written_argument(call) & 3],
+				       r->flags & QP_CALL_BLOCKED && !failed ? 0 : r->ret);
+		return r->written != 0;
 	}
 	return true;
 }

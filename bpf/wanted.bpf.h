@@ -7,7 +7,7 @@
 #define QP_BPF_WANTED_BPF_H
 
 #include "bpf/calls.bpf.h"
-#include "bpf/maps.bpf.h"
+#include "bpf/record.bpf.h"
 
 #define PROT_WRITE    2
 #define PROT_EXEC     4
@@ -53,9 +53,12 @@ static __always_inline bool call_wanted(u32 call, u8 kind, const u64 *args,
 	switch (kind) {
 	case QP_KIND_MMAP:
 		if (call == QP_CALL_ID_mmap || call == QP_CALL_ID_mmap2) {
-			if (!(args[2] & PROT_WRITE) || args[3] & MAP_ANONYMOUS)
+			if (args[3] & MAP_ANONYMOUS)
 				return false;
-			return args[3] & MAP_SHARED || args[2] & PROT_EXEC;
+			/* mprotect can make it writable later */
+			if (args[3] & MAP_SHARED)
+				return args[2] & PROT_WRITE || fd_is_writable(args[4]);
+			return (args[2] & PROT_WRITE) && (args[2] & PROT_EXEC);
 		}
 		return (args[2] & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC);
 	case QP_KIND_KILL:

@@ -75,6 +75,9 @@ int capture_attach(struct collector *collector, const char *tier, struct qp_erro
 /* Attaches the programs that see groups come and go. */
 int capture_attach_groups(struct collector *collector, struct qp_error *err);
 
+/* Waits until no program runs that began before. 0 or -errno. */
+int programs_wait(void);
+
 /* Counters of one slot: those of its calls and of its events. */
 int slot_count_calls(struct collector *collector, uint32_t slot, json_t *counters);
 int slot_count_events(struct collector *collector, uint32_t slot, json_t *counters);

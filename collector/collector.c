@@ -11,10 +11,12 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -132,6 +134,12 @@ int collector_track(struct collector *collector, int cgroup_fd, uint64_t *ret_id
 	__atomic_add_fetch(&collector->skel->bss->groups_generation, 1, __ATOMIC_SEQ_CST);
 	*ret_id = id;
 	return 0;
+}
+
+/* MEMBARRIER_CMD_GLOBAL is synchronize_rcu(): programs on tracepoints run within RCU. */
+int programs_wait(void)
+{
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0 ? -errno : 0;
 }
 
 int collector_set_root(struct collector *collector, int root_fd)

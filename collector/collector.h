@@ -69,8 +69,12 @@ int collector_fd(const struct collector *collector);
  */
 int collector_drain(struct collector *collector, struct log_writer *log);
 
+/* Ends the recording: nothing is recorded or counted from here on. What waits and what was
+ * summed up go into @log. 0 or the first error, as collector_drain(). */
+int collector_stop(struct collector *collector, struct log_writer *log);
+
 /* The trailer's object, "complete" aside: counters as docs/evidence-log.md gives them.
- * Call it after the last drain. */
+ * Call it after collector_stop(). */
 int collector_counters(struct collector *collector, json_t **ret_counters);
 
 /* "base" or "kernel-object". */

@@ -142,7 +142,7 @@ int slot_count_events(struct collector *collector, uint32_t slot, json_t *counte
 		calloc(collector->cpu_cnt, sizeof(struct qp_cpu_counters));
 	const struct delivery *delivery = &collector->slots[slot]->delivery;
 	json_t *by_cpu = json_array(), *by_type = json_array();
-	uint64_t produced = 0, delivered = 0, types[QP_TYPES_MAX] = {0};
+	uint64_t produced = 0, delivered = 0, unsummed = 0, types[QP_TYPES_MAX] = {0};
 	int rc;
 
 	json_object_set_new(counters, "byCpu", by_cpu);
@@ -162,6 +162,7 @@ int slot_count_events(struct collector *collector, uint32_t slot, json_t *counte
 		for (int type = 0; type < QP_TYPES_MAX; type++)
 			types[type] += cpus[cpu].produced[type];
 		produced += n;
+		unsummed += cpus[cpu].unsummed;
 		delivered += delivery->by_cpu[cpu];
 		row = balance(n, delivery->by_cpu[cpu]);
 		json_object_set_new(row, "cpu", json_integer(cpu));
@@ -176,6 +177,7 @@ int slot_count_events(struct collector *collector, uint32_t slot, json_t *counte
 		json_object_set_new(row, "type", json_string(type_names[type]));
 		json_array_append_new(by_type, row);
 	}
+	json_object_set_new(counters, "unsummedWrites", json_integer((json_int_t)unsummed));
 	return json_object_set_new(counters, "events", balance(produced, delivered));
 }
 
@@ -186,8 +188,6 @@ int collector_counters(struct collector *collector, json_t **ret_counters)
 
 	if (!counters)
 		return -ENOMEM;
-	/* From here nothing is recorded or counted, so that the numbers stay in balance. */
-	__atomic_store_n(&collector->skel->bss->stopped, 1, __ATOMIC_SEQ_CST);
 	rc = slot_count_calls(collector, SLOT_ONLY, counters);
 	if (!rc)
 		rc = slot_count_events(collector, SLOT_ONLY, counters);

@@ -33,6 +33,9 @@ static void decoder_free(struct decoder *d)
 	map_clear(&d->seen);
 	map_clear(&d->doubted);
 	map_clear(&d->written);
+	map_clear(&d->files);
+	map_clear(&d->sum_places);
+	map_clear(&d->sums);
 	map_clear(&d->env_read);
 	flows_clear(d);
 	map_clear(&d->flow_index);
@@ -53,6 +56,9 @@ static void maps_init(struct decoder *d)
 	map_init(&d->seen, d->seed, SEEN_MAX);
 	map_init(&d->doubted, d->seed, OBSERVATIONS_MAX);
 	map_init(&d->written, d->seed, BROUGHT_MAX);
+	map_init(&d->files, d->seed, SEEN_MAX);
+	map_init(&d->sum_places, d->seed, SEEN_MAX);
+	map_init(&d->sums, d->seed, SEEN_MAX);
 	map_init(&d->env_read, d->seed, ENV_NAMES_MAX);
 	map_init(&d->flow_index, d->seed, 2 * FLOWS_MAX);
 	map_init(&d->listens, d->seed, OBSERVATIONS_MAX);

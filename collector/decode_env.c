@@ -166,7 +166,8 @@ static int observe(struct decoder *d, const struct step *step, const struct even
 		observation_clear(&observation);
 		return r;
 	}
-	return observe_take(d, &observation, (struct note){0, (uint8_t)step->process->phase}, NULL);
+	return observe_take(d, &observation, (struct note){.phase = (uint8_t)step->process->phase},
+			    NULL);
 }
 
 int decode_env(struct decoder *d, const struct step *step)

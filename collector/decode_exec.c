@@ -60,7 +60,7 @@ static int spawn_observe(struct decoder *d, const struct step *step)
 		return r;
 	}
 	return bounded(observe_take(d, &observation,
-				    (struct note){0, (uint8_t)step->process->phase}, NULL));
+				    (struct note){.phase = (uint8_t)step->process->phase}, NULL));
 }
 
 /* A failed exec for which no later one made up. */
@@ -85,8 +85,8 @@ static int pending_observe(struct decoder *d, const struct process *process,
 		observation_clear(&observation);
 		return -ENOMEM;
 	}
-	return bounded(
-		observe_take(d, &observation, (struct note){0, (uint8_t)process->phase}, NULL));
+	return bounded(observe_take(d, &observation,
+				    (struct note){.phase = (uint8_t)process->phase}, NULL));
 }
 
 static void pending_clear(struct pending_exec *pending)

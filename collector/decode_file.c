@@ -74,7 +74,18 @@ static int on_symlink(struct decoder *d, const struct step *step)
 			       json_escaped_text(target));
 }
 
-/* A write through a descriptor. If the package opened the file, that was its observation. */
+/* A change through a descriptor. If the package opened the file, that was its observation. */
+static int change_observe(struct decoder *d, const struct step *step, const struct place *place)
+{
+	int r = 0;
+
+	if (step->process->actor == ACTOR_PACKAGE && written_by_package(d, place))
+		return 0;
+	if (step->event->call.ret >= 0)
+		r = written_put(d, step->process, place);
+	return r < 0 ? r : file_observe(d, step, OBSERVATION_FILE_WRITE, place, NULL);
+}
+
 static int on_descriptor(struct decoder *d, const struct step *step, unsigned int arg)
 {
 	_cleanup_(place) struct place place = {0};
@@ -82,14 +93,12 @@ static int on_descriptor(struct decoder *d, const struct step *step, unsigned in
 
 	if (r < 0 || !place.text || place.nameless)
 		return r;
-	if (step->process->actor == ACTOR_PACKAGE && written_by_package(d, &place))
-		return 0;
-	if (step->event->call.ret >= 0) {
-		r = written_put(d, step->process, &place);
-		if (r < 0)
-			return r;
-	}
-	return file_observe(d, step, OBSERVATION_FILE_WRITE, &place, NULL);
+	r = change_observe(d, step, &place);
+	if (r < 0 || step->event->call.ret < 0)
+		return r;
+	if (step->info->kind == QP_KIND_MMAP)
+		bytes_unknown(d, step->process, &place);
+	return bytes_write(d, step, &place);
 }
 
 static unsigned int written_argument(uint32_t call)
@@ -126,7 +135,13 @@ static int on_mmap(struct decoder *d, const struct step *step)
 		if (r < 0)
 			return r;
 	}
-	return args[2] & PROT_WRITE ? on_descriptor(d, step, 4) : 0;
+	if (args[2] & PROT_WRITE)
+		return on_descriptor(d, step, 4);
+	/* It can be made writable later. */
+	r = place_of_field(step->event, 4, &place);
+	if (r == 0)
+		bytes_unknown(d, step->process, &place);
+	return r;
 }
 
 int decode_file_call(struct decoder *d, const struct step *step)

@@ -82,7 +82,8 @@ static int new_observation(struct decoder *d, const struct step *step, enum obse
 	}
 	if (step->event->head.type == QP_EVENT_CALL && step->event->call.flags & QP_CALL_BLOCKED)
 		observation.blocked = TRISTATE_TRUE;
-	return observe_take(d, &observation, (struct note){flags, (uint8_t)step->process->phase},
+	return observe_take(d, &observation,
+			    (struct note){.flags = flags, .phase = (uint8_t)step->process->phase},
 			    ret_index);
 }
 
@@ -177,5 +178,7 @@ int file_observe(struct decoder *d, const struct step *step, enum observation_ki
 		if (r == 0)
 			r = bounded(map_put(&d->seen, key, len, seen));
 	}
+	if (r == 0 && (kind == OBSERVATION_FILE_CREATE || kind == OBSERVATION_FILE_WRITE))
+		r = bytes_place(d, step->process, place, seen);
 	return r == 0 && doubtful ? doubt(d, place, seen) : r;
 }

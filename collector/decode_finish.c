@@ -217,10 +217,14 @@ int decode_finish(struct decoder *d, bool whole)
 		r = name_harness(d);
 	if (r == 0)
 		r = list_processes(d);
-	if (r == 0)
+	if (r == 0) {
+		bytes_add_up(d);
 		r = sort_all(d);
+	}
 	if (r == 0)
 		r = markers_fill(d, whole);
+	if (r == 0)
+		r = bytes_fill(d);
 	for (int i = 0; r == 0 && i < MARKER_CNT; i++)
 		r = completeness_observe(d, (enum marker)i);
 	return r;

@@ -180,6 +180,8 @@ static int take_object(struct decoder *d, const struct log_record *record, json_
 		return decoy_use_put(d, object);
 	case LOG_RECORD_JOINED:
 		return joined_put(d, object);
+	case LOG_RECORD_WRITTEN:
+		return bytes_take(d, object);
 	case LOG_RECORD_PHASE:
 		return take_phase(d, record, object);
 	case LOG_RECORD_DOWNLOAD:

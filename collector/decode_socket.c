@@ -54,8 +54,8 @@ static int finish(struct decoder *d, const struct step *step, struct observation
 		observation_clear(observation);
 		return r;
 	}
-	return bounded(observe_take(d, observation, (struct note){0, (uint8_t)step->process->phase},
-				    NULL));
+	return bounded(observe_take(d, observation,
+				    (struct note){.phase = (uint8_t)step->process->phase}, NULL));
 }
 
 static bool is_ordinary(unsigned int family, unsigned int type, unsigned int protocol)

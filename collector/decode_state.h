@@ -56,11 +56,14 @@ struct phase_state {
 struct note {
 	uint8_t flags; /* NOTE_* */
 	uint8_t phase;
+	uint64_t bytes; /* that were written, as far as they are known */
 };
 
-#define NOTE_UNRESOLVED	 0x01 /* the path is not certain: paths-resolved */
-#define NOTE_UNMATCHED	 0x02 /* should have a sinkhole record and has none */
-#define NOTE_UNEXPLAINED 0x04 /* a sinkhole record without a kernel event */
+#define NOTE_UNRESOLVED	   0x01 /* the path is not certain: paths-resolved */
+#define NOTE_UNMATCHED	   0x02 /* should have a sinkhole record and has none */
+#define NOTE_UNEXPLAINED   0x04 /* a sinkhole record without a kernel event */
+#define NOTE_BYTES	   0x08 /* something was written, and it is known how much */
+#define NOTE_BYTES_UNKNOWN 0x10
 
 /* Where a call acts. */
 struct place {
@@ -119,8 +122,12 @@ struct decoder {
 	struct map seen;       /* process, kind, path -> index + 1, or 0 when not listed */
 	struct map doubted;    /* a path that was there after its removal -> index + 1 */
 	struct map written;    /* inode or path that the package wrote -> 1 */
+	struct map files;      /* process, inode that it opened to write -> as in `seen` */
+	struct map sum_places; /* number of a sum of bytes -> as in `seen` */
+	struct map sums;       /* number of a sum of bytes -> bytes */
 	struct map env_read;   /* package, program, name of a variable -> 1 */
 	bool written_full, symlinks_full;
+	bool bytes_untold;    /* some file may have got more bytes than were summed up */
 	uint64_t scan_budget; /* entries that may still be looked at for moved folders */
 	uint64_t area_listed;
 	uint64_t area_unresolved; /* of those that are not listed */
@@ -290,6 +297,18 @@ int decode_file_call(struct decoder *d, const struct step *step);
 int decode_enter_alone(struct decoder *d, const struct step *step);
 int file_observe(struct decoder *d, const struct step *step, enum observation_kind kind,
 		 const struct place *place, const struct place *place2);
+
+/* decode_bytes.c: what writes came to */
+/* The process opened or wrote to @place, and the observation @seen, as in `seen`, says so. */
+int bytes_place(struct decoder *d, const struct process *process, const struct place *place,
+		uint64_t seen);
+int bytes_write(struct decoder *d, const struct step *step, const struct place *place);
+/* How much the process writes to @place cannot be known. */
+void bytes_unknown(struct decoder *d, const struct process *process, const struct place *place);
+int bytes_take(struct decoder *d, const json_t *record);
+/* Once all is read: before the observations are sorted, and once the markers are known. */
+void bytes_add_up(struct decoder *d);
+int bytes_fill(struct decoder *d);
 
 /* decode_read.c */
 int decode_read(struct decoder *d, const struct step *step, const struct place *place);

@@ -74,7 +74,7 @@ int tamper_observe(struct decoder *d, const struct step *step, const struct plac
 		return r;
 	}
 	return bounded(observe_take(d, &observation,
-				    (struct note){0, (uint8_t)step->process->phase}, NULL));
+				    (struct note){.phase = (uint8_t)step->process->phase}, NULL));
 }
 
 /*

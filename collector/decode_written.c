@@ -75,7 +75,7 @@ int brought_observe(struct decoder *d, const struct step *step, const struct pla
 		return -ENOMEM;
 	}
 	return bounded(observe_take(d, &observation,
-				    (struct note){0, (uint8_t)step->process->phase}, NULL));
+				    (struct note){.phase = (uint8_t)step->process->phase}, NULL));
 }
 
 /* Where the script that an exec named is, by its text. */

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "collector/fields.h"
 #include "collector/resolve.h"
+#include "collector/written.h"
 
 #include "capture.skel.h"
 
@@ -142,10 +143,32 @@ int collector_drain(struct collector *collector, struct log_writer *log)
 	collector->drained = 0;
 	rc = ring_buffer__consume(collector->ring);
 	collector->drained_enough = rc == DRAIN_ENOUGH;
+	if (rc >= 0 || rc == DRAIN_ENOUGH)
+		rc = written_make_room(collector);
 	if (only) {
 		only->log = NULL;
 		if (only->log_error)
 			return only->log_error;
 	}
-	return rc < 0 && rc != DRAIN_ENOUGH ? rc : 0;
+	return rc < 0 ? rc : 0;
+}
+
+int collector_stop(struct collector *collector, struct log_writer *log)
+{
+	static const uint32_t slot = SLOT_ONLY;
+	struct slot *only = collector->slots[SLOT_ONLY];
+	int rc;
+
+	/* Then the numbers stay in balance. */
+	__atomic_store_n(&collector->skel->bss->stopped, 1, __ATOMIC_SEQ_CST);
+	rc = programs_wait();
+	do
+		rc = rc ? rc : collector_drain(collector, log);
+	while (!rc && collector->drained_enough);
+	if (rc)
+		return rc;
+	only->log = log;
+	rc = written_take(collector, &slot, 1);
+	only->log = NULL;
+	return rc ? rc : only->log_error;
 }

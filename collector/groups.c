@@ -4,15 +4,13 @@
 
 #include "base/json.h"
 #include "collector/capture.h"
+#include "collector/written.h"
 
 #include "capture.skel.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* A drain takes 20 MiB of the smallest records at least. */
 #define SETTLE_DRAINS_MAX 64
@@ -158,11 +156,15 @@ void groups_untrack(struct collector *collector, uint64_t cgroup_id)
 	answers_forget(collector);
 }
 
-/* MEMBARRIER_CMD_GLOBAL is synchronize_rcu(): programs on tracepoints run within RCU. The
- * ring's content of that moment fits into so many drains. */
+int groups_sum_up(struct collector *collector, const uint32_t *slots, size_t cnt)
+{
+	return written_take(collector, slots, cnt);
+}
+
+/* The ring's content of that moment fits into so many drains. */
 int groups_settle(struct collector *collector)
 {
-	int rc = syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0 ? -errno : 0;
+	int rc = programs_wait();
 
 	for (int i = 0; i < SETTLE_DRAINS_MAX; i++) {
 		int drained = collector_drain(collector, NULL);

@@ -70,6 +70,10 @@ void groups_untrack(struct collector *collector, uint64_t cgroup_id);
  * does for any number of groups. */
 int groups_settle(struct collector *collector);
 
+/* After settling: what processes wrote to files goes into the logs of those @slots, which get
+ * no more events. Needed before a slot is given back. 0 or -errno. */
+int groups_sum_up(struct collector *collector, const uint32_t *slots, size_t cnt);
+
 /* 0 or -errno. */
 int groups_totals(struct collector *collector, uint32_t slot, struct groups_totals *ret_totals);
 

@@ -75,6 +75,8 @@ const char *log_record_name(enum log_record_type type)
 		return "decoy-use";
 	case LOG_RECORD_JOINED:
 		return "joined";
+	case LOG_RECORD_WRITTEN:
+		return "written";
 	case LOG_RECORD_TRAILER:
 		return "trailer";
 	}

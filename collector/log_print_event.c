@@ -184,6 +184,9 @@ static int add_call(const struct kernel_event *event, json_t *line)
 	if (call->ret < 0 && call->ret > -4096 && errno_name((int)-call->ret) &&
 	    json_object_set_new(line, "errno", json_string(errno_name((int)-call->ret))) < 0)
 		return -ENOMEM;
+	if (call->written &&
+	    json_object_set_new(line, "written", json_integer((json_int_t)call->written)) < 0)
+		return -ENOMEM;
 	return add_flags(line, call_flags, call->flags);
 }
 

@@ -130,6 +130,7 @@ struct inode {
 	unsigned int i_nlink;
 	u32 i_rdev;
 	void *i_private;
+	u32 i_generation;
 };
 
 struct seqcount {

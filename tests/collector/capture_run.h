@@ -39,6 +39,7 @@ struct capture {
 	size_t cnt;
 	json_t **resolved;
 	size_t resolved_cnt;
+	json_t *sums; /* of what was written, [[number, bytes], ...] */
 	json_t *counters;
 };
 
@@ -117,6 +118,7 @@ static inline void capture_read_back(struct capture *c)
 	struct log_record record;
 	struct qp_error err = {0};
 
+	c->sums = json_array();
 	cr_assert_eq(log_reader_open(c->log_path, &reader, &err), 0, "%s", err.text);
 	while (log_reader_next(reader, &record) == 1) {
 		if (record.type == LOG_RECORD_EVENT) {
@@ -128,6 +130,11 @@ static inline void capture_read_back(struct capture *c)
 				realloc(c->resolved, (c->resolved_cnt + 1) * sizeof(*c->resolved));
 			c->resolved[c->resolved_cnt++] =
 				json_loads((const char *)record.payload, 0, NULL);
+		} else if (record.type == LOG_RECORD_WRITTEN) {
+			json_t *object = json_loads((const char *)record.payload, 0, NULL);
+
+			json_array_extend(c->sums, json_object_get(object, "sums"));
+			json_decref(object);
 		}
 	}
 	log_reader_free(reader);
@@ -198,6 +205,7 @@ static inline void capture_run(struct capture *c, void (*work)(const struct capt
 	cr_assert_neq(c->drains, MAP_FAILED);
 	capture_child(c, work);
 	capture_wait(c, collector, log);
+	cr_assert_eq(collector_stop(collector, log), 0);
 	cr_assert_eq(collector_counters(collector, &trailer), 0);
 	c->counters = json_incref(json_object_get(trailer, "counters"));
 	json_decref(trailer);
@@ -217,6 +225,7 @@ static inline void capture_free(struct capture *c)
 	free(c->events);
 	free(c->resolved);
 	json_decref(c->counters);
+	json_decref(c->sums);
 	snprintf(command, sizeof(command), "rm -rf %s", c->dir);
 	cr_expect_eq(system(command), 0);
 	unlink(c->log_path);

@@ -234,9 +234,9 @@ static inline void add_ends(struct script *s, int sinkhole_records)
 static inline void add_trailer(struct script *s)
 {
 	add_json(s, LOG_RECORD_TRAILER,
-		 json_pack("{s:{s:i, s:{s:I, s:I, s:i}}, s:b}", "counters", "syscalls", 10855,
-			   "events", "produced", (json_int_t)s->events, "delivered",
-			   (json_int_t)s->events, "lost", 0, "complete", 1));
+		 json_pack("{s:{s:i, s:i, s:{s:I, s:I, s:i}}, s:b}", "counters", "syscalls", 10855,
+			   "unsummedWrites", 0, "events", "produced", (json_int_t)s->events,
+			   "delivered", (json_int_t)s->events, "lost", 0, "complete", 1));
 }
 
 static inline void script_decode(struct script *s, struct run_facts *ret_facts)

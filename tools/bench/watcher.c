@@ -83,8 +83,10 @@ static int log_end(struct collector *collector, struct log_writer *log,
 	char sha256[SHA256_HEX_SIZE];
 	const json_t *events;
 	uint64_t bytes;
-	int r = collector_counters(collector, &trailer);
+	int r = collector_stop(collector, log);
 
+	if (!r)
+		r = collector_counters(collector, &trailer);
 	if (r)
 		return r;
 	events = json_object_get(json_object_get(trailer, "counters"), "events");

@@ -162,6 +162,24 @@ static void finish(struct session *session, struct group *group)
 	group_free(group);
 }
 
+/* What was written in @ending goes into their logs; that of dropped slots is forgotten. */
+static void sum_up(struct session *session, struct group **ending, size_t cnt)
+{
+	uint32_t slots[QP_SLOTS_MAX + QP_SLOTS_MAX];
+	size_t slots_cnt = 0;
+	int rc;
+
+	for (size_t i = 0; i < cnt; i++)
+		slots[slots_cnt++] = ending[i]->slot;
+	for (size_t i = 0; i < session->dropped_cnt; i++)
+		slots[slots_cnt++] = session->dropped[i];
+	rc = groups_sum_up(session->collector, slots, slots_cnt);
+	if (rc) {
+		session->failed = true;
+		log_error("cannot tell how much was written to files: %s", strerror(-rc));
+	}
+}
+
 /* Settles once, then finishes the groups of @ending and gives dropped slots back. */
 static int finish_all(struct session *session, struct group **ending, size_t cnt)
 {
@@ -173,6 +191,7 @@ static int finish_all(struct session *session, struct group **ending, size_t cnt
 	rc = groups_settle(session->collector);
 	if (rc)
 		log_warning("cannot wait for running programs: %s", strerror(-rc));
+	sum_up(session, ending, cnt);
 	for (size_t i = 0; i < cnt; i++) {
 		group_check(ending[i], session->collector);
 		finish(session, ending[i]);

@@ -49,7 +49,7 @@ static int log_end(struct task *task, struct qp_error *err)
 	task_teardown(task, teardown);
 	r = log_writer_append_json(task->log, LOG_RECORD_TEARDOWN, teardown);
 	if (!r)
-		r = collector_drain(task->collector, task->log);
+		r = collector_stop(task->collector, task->log);
 	if (!r)
 		r = collector_counters(task->collector, &trailer);
 	if (!r) {
