@@ -35,6 +35,7 @@ enum qp_event_type {
 	 * or secure_getenv for. Once for each name, process and exec. */
 	QP_EVENT_ENV = 7,
 	QP_EVENT_OBJECT = 8, /* body: qp_object; what a call by path acts on */
+	QP_EVENT_MOVE = 9,   /* body: qp_move; the header is of who moved the task */
 };
 
 /* qp_event.flags */
@@ -84,6 +85,24 @@ struct qp_exit {
 	int32_t code;	     /* as wait(2) gives it: status << 8 | signal */
 	uint32_t group_dead; /* 1: the last thread of its process */
 };
+
+/*
+ * A task that came into a tracked group or left it by other ways than birth and death. Fields,
+ * of one that came: the file it runs (QP_ROLE_EXE) and its cwd (QP_ROLE_CWD).
+ */
+struct qp_move {
+	uint64_t start_ns; /* of the process, CLOCK_BOOTTIME */
+	uint32_t tgid;
+	uint32_t tid;
+	uint32_t ns_tgid;
+	uint32_t ns_tid;
+	uint32_t flags; /* QP_MOVE_* */
+	uint32_t pad;
+};
+
+#define QP_MOVE_IN     0x01
+#define QP_MOVE_OUT    0x02
+#define QP_MOVE_LAUNCH 0x04 /* it moved itself, or its parent moved it: how groups are filled */
 
 enum qp_abi {
 	QP_ABI_NATIVE = 0, /* x86_64 or aarch64: the log's preamble says which */
@@ -235,6 +254,7 @@ QP_STATIC_ASSERT(sizeof(struct qp_event) == 56, "qp_event is 56 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_fork) == 24, "qp_fork is 24 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_exec) == 16, "qp_exec is 16 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_exit) == 8, "qp_exit is 8 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_move) == 32, "qp_move is 32 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_call) == 80, "qp_call is 80 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_object) == 16, "qp_object is 16 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_sockaddr) == 32, "qp_sockaddr is 32 bytes");

@@ -27,6 +27,7 @@ static __always_inline u64 task_cgroup_id(struct task_struct *task)
 
 struct group_walk {
 	u64 css;
+	u64 id;
 	u32 slot;
 };
 
@@ -40,6 +41,7 @@ static long group_step(u32 index, struct group_walk *w)
 
 	if (slot) {
 		w->slot = *slot;
+		w->id = id;
 		return 1;
 	}
 	w->css = KPTR(struct cgroup_subsys_state, w->css, parent);
@@ -53,6 +55,28 @@ static __noinline u32 group_lookup(u64 css)
 
 	bpf_loop(CGROUP_DEPTH_MAX, group_step, &w, 0);
 	return w.slot;
+}
+
+/* The id of that group, 0 when there is none. */
+static __noinline u64 home_lookup(u64 css)
+{
+	struct group_walk w = {.css = css};
+
+	bpf_loop(CGROUP_DEPTH_MAX, group_step, &w, 0);
+	return w.id;
+}
+
+static __always_inline u64 task_home(struct task_struct *task)
+{
+	return home_lookup((u64)PLAIN(task)->cgroups->dfl_cgrp +
+			   bpf_core_field_offset(struct cgroup, self));
+}
+
+/* The hierarchy of cgroup v2 is always number 0 (cgroup_init in kernel/cgroup/cgroup.c);
+ * ids are unique within one hierarchy only. */
+static __always_inline bool cgroup_is_v2(struct cgroup *cgroup)
+{
+	return PLAIN(cgroup)->root->hierarchy_id == 0;
 }
 
 /* 0 when the task is not recorded. */

@@ -7,13 +7,6 @@
 #include "bpf/filter.bpf.h"
 #include "bpf/scratch.bpf.h"
 
-/* The hierarchy of cgroup v2 is always number 0 (cgroup_init in kernel/cgroup/cgroup.c);
- * ids are unique within one hierarchy only. */
-static __always_inline bool is_v2(struct cgroup *cgroup)
-{
-	return PLAIN(cgroup)->root->hierarchy_id == 0;
-}
-
 static __always_inline u64 parent_id(struct cgroup *cgroup)
 {
 	u64 css = (u64)PLAIN(cgroup)->self.parent;
@@ -73,7 +66,7 @@ int BPF_PROG(on_cgroup_mkdir, struct cgroup *cgroup, const char *path)
 	u64 parent = parent_id(cgroup);
 	u32 *levels, below;
 
-	if (stopped || !is_v2(cgroup))
+	if (stopped || !cgroup_is_v2(cgroup))
 		return 0;
 	levels = bpf_map_lookup_elem(&parents, &parent);
 	if (!levels)
@@ -90,7 +83,7 @@ int BPF_PROG(on_cgroup_rmdir, struct cgroup *cgroup)
 	u64 id = PLAIN(cgroup)->kn->id;
 	u32 *slot;
 
-	if (stopped || !is_v2(cgroup))
+	if (stopped || !cgroup_is_v2(cgroup))
 		return 0;
 	bpf_map_delete_elem(&parents, &id);
 	slot = bpf_map_lookup_elem(&groups, &id);
@@ -103,7 +96,7 @@ int BPF_PROG(on_cgroup_populated, struct cgroup *cgroup, const char *path, int p
 	u64 id = PLAIN(cgroup)->kn->id;
 	u32 *slot;
 
-	if (stopped || !is_v2(cgroup))
+	if (stopped || !cgroup_is_v2(cgroup))
 		return 0;
 	slot = bpf_map_lookup_elem(&groups, &id);
 	if (!slot)

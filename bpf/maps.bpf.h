@@ -58,6 +58,7 @@ struct task_state {
 		u64 dentry;
 	} objects[2];
 	u64 objects_told; /* they are recorded */
+	u64 home;	  /* id of the tracked group that it is in, itself or below */
 };
 
 struct {

@@ -26,6 +26,10 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	}
 	its->phase = PHASE_NEWBORN;
+	its->home =
+		mine->home && PLAIN(child)->cgroups->dfl_cgrp == PLAIN(parent)->cgroups->dfl_cgrp
+			? mine->home
+			: task_home(child);
 	task_state_number(its, child);
 	s = scratch_take_in(slot, QP_EVENT_FORK, sizeof(*body), mine);
 	if (!s)

@@ -53,8 +53,10 @@ static __always_inline struct task_state *task_state_get(struct task_struct *tas
 	if (state)
 		return state;
 	state = bpf_task_storage_get(&task_states, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (state)
+	if (state) {
 		task_state_number(state, task);
+		state->home = task_home(task);
+	}
 	return state;
 }
 

@@ -15,7 +15,7 @@
 static const char *const type_names[QP_TYPES_MAX] = {
 	[QP_EVENT_FORK] = "fork", [QP_EVENT_EXEC] = "exec",	[QP_EVENT_EXIT] = "exit",
 	[QP_EVENT_CALL] = "call", [QP_EVENT_ENTER] = "enter",	[QP_EVENT_SOCKADDR] = "sockaddr",
-	[QP_EVENT_ENV] = "env",	  [QP_EVENT_OBJECT] = "object",
+	[QP_EVENT_ENV] = "env",	  [QP_EVENT_OBJECT] = "object", [QP_EVENT_MOVE] = "move",
 };
 
 struct call_number {

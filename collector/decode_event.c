@@ -22,6 +22,7 @@ static const struct {
 	[QP_EVENT_SOCKADDR] = {"sockaddr", sizeof(struct qp_sockaddr)},
 	[QP_EVENT_ENV] = {"env", 0},
 	[QP_EVENT_OBJECT] = {"object", sizeof(struct qp_object)},
+	[QP_EVENT_MOVE] = {"move", sizeof(struct qp_move)},
 };
 
 const char *event_type_name(uint16_t type)

@@ -25,6 +25,7 @@ struct kernel_event {
 		struct qp_fork fork;
 		struct qp_exec exec;
 		struct qp_exit exit;
+		struct qp_move move;
 		struct qp_call call;
 		struct qp_sockaddr sockaddr;
 		struct qp_object object;

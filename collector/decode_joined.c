@@ -71,6 +71,7 @@ int joined_put(struct decoder *d, const json_t *object)
 
 	if (d->mode != MODE_COLLECT)
 		return 0;
+	d->joined_late = true;
 	json_array_foreach (json_object_get(object, "processes"), i, process) {
 		int r = take_process(d, process);
 

@@ -173,6 +173,41 @@ static int handle_call(struct decoder *d, const struct step *caller)
 	return r;
 }
 
+/* Who was moved comes with a past that was not seen, or goes on unseen. */
+static int handle_move(struct decoder *d, const struct kernel_event *event)
+{
+	const struct event_field *exe = event_field_find(event, QP_FIELD_PATH, QP_ROLE_EXE);
+	const struct event_field *cwd = event_field_find(event, QP_FIELD_PATH, QP_ROLE_CWD);
+	const struct qp_move *move = &event->move;
+	struct qp_event head = {.time_ns = move->start_ns,
+				.tgid = move->tgid,
+				.tid = move->tid,
+				.ns_tgid = move->ns_tgid,
+				.ns_tid = move->ns_tid};
+	bool known = proctree_get(&d->tree, move->tgid);
+	struct process *process;
+	int r;
+
+	if (move->flags & QP_MOVE_OUT)
+		trace_fail(d,
+			   "process %u was moved out of the group: what it did from then on was "
+			   "not seen",
+			   move->ns_tgid);
+	else if (!(move->flags & QP_MOVE_LAUNCH))
+		trace_fail(d,
+			   "joined-late: process %u was moved into the group by another: what it "
+			   "did before was not seen",
+			   move->ns_tgid);
+	if (known || move->flags & QP_MOVE_OUT)
+		return 0;
+	r = find_process(d, &head, &process);
+	if (r < 0)
+		return bounded(r);
+	process->exe = exe ? event_path_text(exe) : NULL;
+	process->cwd = cwd ? event_path_text(cwd) : NULL;
+	return (exe && !process->exe) || (cwd && !process->cwd) ? -ENOMEM : 0;
+}
+
 int decode_kernel_event(struct decoder *d, const void *bytes, size_t len)
 {
 	struct kernel_event event;
@@ -182,6 +217,8 @@ int decode_kernel_event(struct decoder *d, const void *bytes, size_t len)
 
 	if (event_parse(bytes, len, &event, &why) < 0)
 		return 0;
+	if (event.head.type == QP_EVENT_MOVE)
+		return handle_move(d, &event);
 	r = find_process(d, &event.head, &step.process);
 	if (r < 0)
 		return bounded(r);

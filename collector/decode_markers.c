@@ -143,7 +143,7 @@ static int trace_fill(struct decoder *d, bool whole)
 	if (order_late(d->order))
 		trace_fail(d, "%" PRIu64 " events came too late to be put in order",
 			   order_late(d->order));
-	if (json_is_true(json_object_get(d->facts.preamble, "joinedLate")) ||
+	if (d->joined_late || json_is_true(json_object_get(d->facts.preamble, "joinedLate")) ||
 	    json_is_true(json_object_get(d->facts.sandbox, "joinedLate")))
 		trace_fail(d, "joined-late: processes ran before the trace began");
 	if (d->has_trailer)

@@ -127,6 +127,7 @@ struct decoder {
 	struct map sums;       /* number of a sum of bytes -> bytes */
 	struct map env_read;   /* package, program, name of a variable -> 1 */
 	bool written_full, symlinks_full;
+	bool joined_late;     /* processes were there before, as it turned out */
 	bool bytes_untold;    /* some file may have got more bytes than were summed up */
 	uint64_t scan_budget; /* entries that may still be looked at for moved folders */
 	uint64_t area_listed;

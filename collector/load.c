@@ -226,6 +226,7 @@ int capture_attach(struct collector *collector, const char *tier, struct qp_erro
 		{skel->progs.on_fork, &skel->links.on_fork},
 		{skel->progs.on_exec, &skel->links.on_exec},
 		{skel->progs.on_exit, &skel->links.on_exit},
+		{skel->progs.on_cgroup_attach, &skel->links.on_cgroup_attach},
 		{skel->progs.on_sys_enter, &skel->links.on_sys_enter},
 		{skel->progs.on_sys_exit, &skel->links.on_sys_exit},
 	};

@@ -227,6 +227,15 @@ static int add_body(const struct kernel_event *event, json_t *line)
 		break;
 	case QP_EVENT_ENV:
 		return 0; /* the field says all */
+	case QP_EVENT_MOVE:
+		more = json_pack("{s:I, s:I, s:I, s:I, s:b, s:b}", "movedTgid",
+				 (json_int_t)event->move.tgid, "movedTid",
+				 (json_int_t)event->move.tid, "movedNsTgid",
+				 (json_int_t)event->move.ns_tgid, "movedStartNs",
+				 (json_int_t)event->move.start_ns, "in",
+				 (int)(event->move.flags & QP_MOVE_IN), "launch",
+				 (int)(event->move.flags & QP_MOVE_LAUNCH));
+		break;
 	default:
 		return add_call(event, line);
 	}

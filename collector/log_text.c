@@ -197,7 +197,7 @@ static int object_print(const struct text_log *log, const struct kernel_event *e
 static bool is_remark(const struct kernel_event *event)
 {
 	return event->head.type == QP_EVENT_SOCKADDR || event->head.type == QP_EVENT_ENV ||
-	       event->head.type == QP_EVENT_OBJECT;
+	       event->head.type == QP_EVENT_OBJECT || event->head.type == QP_EVENT_MOVE;
 }
 
 static int event_print(struct text_log *log, const struct kernel_event *event)
@@ -222,6 +222,10 @@ static int event_print(struct text_log *log, const struct kernel_event *event)
 		return 0;
 	case QP_EVENT_OBJECT:
 		return object_print(log, event);
+	case QP_EVENT_MOVE:
+		fprintf(log->out, "process %u was moved %s the group", event->move.ns_tgid,
+			event->move.flags & QP_MOVE_IN ? "into" : "out of");
+		return 0;
 	case QP_EVENT_ENTER:
 		return enter_print(log, event);
 	default:

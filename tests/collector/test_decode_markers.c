@@ -255,3 +255,56 @@ Test(decode_markers, who_only_collects_has_no_sinkhole_and_no_harness)
 	cr_assert_eq(only(&facts, OBSERVATION_SPAWN)->actor, ACTOR_PACKAGE);
 	cr_assert_eq(only(&facts, OBSERVATION_FILE_WRITE)->actor, ACTOR_PACKAGE);
 }
+
+static void ev_move(uint32_t by, uint32_t pid, uint32_t flags)
+{
+	struct qp_move body = {STARTED_NS, OUTSIDE + pid, OUTSIDE + pid, pid, pid, flags, 0};
+	struct building b = begin_event(s, QP_EVENT_MOVE, by, &body, sizeof(body));
+
+	if (flags & QP_MOVE_IN)
+		add_path(&b, QP_ROLE_EXE, "/usr/sbin/daemon");
+	emit(s, &b);
+}
+
+/* The state of kernel-trace after a move of process 501 by process 600. */
+static const char *state_after_move(uint32_t flags)
+{
+	script_begin(s, "collect");
+	ev_exec(s, 500, "/usr/bin/true", "/", "true");
+	ev_move(600, 501, flags);
+	ev_open(s, 501, "/etc/x", O_WRONLY, 0, 7);
+	add_trailer(s);
+	script_decode(s, &facts);
+	return json_string_value(
+		json_object_get(facts.markers[MARKER_KERNEL_TRACE].detail, "state"));
+}
+
+Test(decode_markers, who_is_launched_into_a_group_is_seen_whole)
+{
+	cr_assert_str_eq(state_after_move(QP_MOVE_IN | QP_MOVE_LAUNCH), "complete");
+	cr_assert_str_eq(only(&facts, OBSERVATION_FILE_WRITE)->exe, "/usr/sbin/daemon");
+	cr_assert_eq(facts.processes_total, 2, "who moved it is no process of the group");
+}
+
+Test(decode_markers, who_is_moved_into_a_group_by_another_has_a_past)
+{
+	cr_assert_str_eq(state_after_move(QP_MOVE_IN),
+			 "joined-late: process 501 was moved into the group by another: what it "
+			 "did before was not seen");
+}
+
+Test(decode_markers, who_is_moved_out_of_a_group_goes_on_unseen)
+{
+	cr_assert_str_eq(state_after_move(QP_MOVE_OUT | QP_MOVE_LAUNCH),
+			 "process 501 was moved out of the group: what it did from then on was "
+			 "not seen");
+}
+
+Test(decode_markers, a_joined_record_tells_of_a_past)
+{
+	script_begin(s, "collect");
+	add_json(s, LOG_RECORD_JOINED, json_pack("{s:[], s:b}", "processes", "complete", 0));
+	add_trailer(s);
+	script_decode(s, &facts);
+	cr_assert_not(facts.markers[MARKER_KERNEL_TRACE].ok);
+}

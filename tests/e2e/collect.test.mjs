@@ -7,7 +7,7 @@ import path from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { build, ended, qp, start, temporaryFolder, waitFor } from './lib/qp.mjs';
 import {
-  EVENT, PREAMBLE, TRAILER, assertBalanced, collect, freshName, makeGroup, program, readJson, readLog, runIn, top,
+  EVENT, PREAMBLE, TRAILER, assertBalanced, collect, freshName, isGone, makeGroup, program, readJson, readLog, runIn, top,
 } from './lib/collect.mjs';
 
 const CALLS = 1003;
@@ -153,6 +153,63 @@ test('SIGHUP finishes the logs, and new ones go on where they end', async (t) =>
     events += counters.events.produced;
   });
   assert.equal(c.value('events_produced_total'), events);
+});
+
+// What a receipt says of the kernel's trace.
+function traceOf(receipt) {
+  const { ok, detail } = readJson(receipt).observations.find((o) => o.marker === 'kernel-trace');
+  return { ok, state: detail.state };
+}
+
+test('SIGHUP leaves the log of a group alone in which nothing has run yet', async (t) => {
+  const name = freshName();
+  const group = makeGroup(t, name);
+  const c = await collect(t, ['--cgroup', name]);
+  await waitFor(() => c.logs(name).length === 1, 'the log');
+  for (let i = 0; i < 3; i++) c.child.kill('SIGHUP');
+  runIn(group, 'mkdir -p /tmp');
+  assert.equal((await c.stop()).code, 0);
+  assert.equal(c.logs(name).length, 1);
+  const records = readLog(c.logs(name)[0]);
+  assert.equal(records[0].json.joinedLate, false);
+  assert.equal(assertBalanced(records).calls.mkdir, 1);
+  assert.equal(readJson(c.receipts(name)[0]).completeness['kernel-trace'].ok, true);
+});
+
+test('a group in which all has run before it was recorded does not look complete', async (t) => {
+  const name = freshName();
+  runIn(makeGroup(t, `${name}-before`), 'true');
+  runIn(makeGroup(t, `${name}-again`), 'true');
+  makeGroup(t, `${name}-never`);
+  const c = await collect(t, ['--cgroup', `${name}-*`]);
+  runIn(path.join(top, `${name}-again`), 'true');
+  assert.equal((await c.stop()).code, 0);
+  const trace = (which) => traceOf(c.receipts(`${name}-${which}`)[0]);
+  assert.equal(trace('before').ok, false);
+  assert.match(trace('before').state, /joined-late/);
+  assert.equal(trace('again').ok, true);
+  assert.equal(trace('never').ok, true);
+  assert.equal(c.logs(name).length, 3);
+});
+
+test('who is moved in by another, or out, makes the trace incomplete', async (t) => {
+  const name = freshName();
+  const c = await collect(t, ['--cgroup', `${name}-*`]);
+  const [into, out, own] = ['in', 'out', 'own'].map((which) => makeGroup(t, `${name}-${which}`));
+  const sleeper = start(['60'], { program: 'sleep' });
+  t.after(() => sleeper.kill('SIGKILL'));
+  spawnSync('sh', ['-c', `echo ${sleeper.pid} > ${into}/cgroup.procs`]); // not its parent
+  runIn(out, `sh -c 'echo 0 > ${top}/cgroup.procs; true'`);
+  runIn(own, `sh -c 'mkdir ${own}/x && echo 0 > ${own}/x/cgroup.procs && exec true'`);
+  await waitFor(() => isGone(`${own}/x`), 'the inner group to be empty');
+  sleeper.kill('SIGKILL');
+  assert.equal((await c.stop()).code, 0);
+  const trace = (which) => traceOf(c.receipts(`${name}-${which}`)[0]);
+  assert.equal(trace('in').ok, false);
+  assert.match(trace('in').state, /^joined-late: process \d+ was moved into the group by another/);
+  assert.equal(trace('out').ok, false);
+  assert.match(trace('out').state, /^process \d+ was moved out of the group/);
+  assert.equal(trace('own').ok, true);
 });
 
 test('what --rate turns away is lost, counted and told', async (t) => {

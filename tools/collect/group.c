@@ -100,6 +100,20 @@ static int write_joined(struct group *group, struct collector *collector)
 	return log_writer_append_json(group->log, LOG_RECORD_JOINED, joined);
 }
 
+void group_join_late(struct group *group)
+{
+	_cleanup_json_ json_t *joined = NULL;
+
+	if (group->joined_late)
+		return;
+	group->joined_late = true;
+	log_warning("%s: processes ran in it before it was recorded", group->path);
+	joined = json_pack("{s:[], s:b}", "processes", "complete", 0);
+	/* A log that takes no more is noticed by its next event or its end. */
+	if (group->log && !group->failed)
+		log_writer_append_json(group->log, LOG_RECORD_JOINED, joined);
+}
+
 int group_open_log(struct group *group, struct collector *collector, const char *out,
 		   struct qp_error *err)
 {

@@ -17,6 +17,7 @@ struct group {
 				   a failure */
 	char *log_path;
 	bool joined_late;
+	bool used_before;   /* processes ran in it before, and none was there when it was found */
 	bool failed;	    /* its log could not be written; said already */
 	bool was_populated; /* at any time */
 	bool populated;
@@ -32,6 +33,9 @@ int group_new(uint64_t id, const char *path, uint32_t slot, struct group **ret_g
  * makes the group failed: its events are dropped. */
 int group_open_log(struct group *group, struct collector *collector, const char *out,
 		   struct qp_error *err);
+
+/* Processes turned out to have been in it before it was recorded: its log is to say so. */
+void group_join_late(struct group *group);
 
 /* Whether the log failed since the last look; says so once. */
 bool group_check(struct group *group, const struct collector *collector);

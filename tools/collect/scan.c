@@ -27,16 +27,30 @@ static uint32_t levels_below(const struct session *session, const char *path)
 	return levels;
 }
 
-bool session_is_populated(const struct session *session, const char *path)
+/* Whether the group's file @file has the line @line, from its beginning. */
+static bool file_says(const struct session *session, const char *path, const char *file,
+		      const char *line)
 {
 	_cleanup_free_ char *name = NULL, *text = NULL;
 	size_t len;
 
-	if (asprintf(&name, "%s/cgroup.events", path) < 0)
+	if (asprintf(&name, "%s/%s", path, file) < 0)
 		return false;
 	if (read_file_at(session->mount_fd, name, 4096, &text, &len))
 		return false;
-	return strstr(text, "populated 1") != NULL;
+	return strstr(text, line) != NULL;
+}
+
+bool session_is_populated(const struct session *session, const char *path)
+{
+	return file_says(session, path, "cgroup.events", "populated 1\n");
+}
+
+/* Every group has cpu.stat, whatever controllers are on; it counts those below it too. */
+bool session_was_used(const struct session *session, const char *path)
+{
+	return file_says(session, path, "cpu.stat", "usage_usec") &&
+	       !file_says(session, path, "cpu.stat", "usage_usec 0\n");
 }
 
 static bool has_group(const struct session *session, uint64_t id)

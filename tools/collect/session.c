@@ -57,8 +57,11 @@ void session_begin(struct session *session, uint64_t id, const char *path, uint3
 		return;
 	}
 	group->joined_late = group->was_populated = group->populated = joined_late;
+	group->used_before = !joined_late && session_was_used(session, path);
 	session->counts.groups++;
-	open_log(session, group);
+	/* What it did before is over: its log begins with its next process. */
+	if (!group->used_before)
+		open_log(session, group);
 }
 
 static void on_made(struct session *session, const struct qp_notice *notice)
@@ -96,6 +99,9 @@ void session_on_notice(void *context, const struct qp_notice *notice)
 		group->gone = true;
 	} else {
 		group->populated = notice->kind == QP_NOTICE_FILLED;
+		/* Who left was in it when its recording began, and gone when we looked. */
+		if (!group->populated && !group->was_populated)
+			group_join_late(group);
 		group->was_populated |= group->populated;
 		group->empty_since_ns = clock_boot_ns();
 	}
@@ -111,7 +117,7 @@ void session_on_first(void *context, uint32_t slot)
 }
 
 /* A fresh group in place of one whose log ends while the folder stays. */
-static int succeed(struct session *session, const struct group *old, bool late)
+static int succeed(struct session *session, const struct group *old)
 {
 	struct group *group;
 	uint32_t slot;
@@ -126,7 +132,7 @@ static int succeed(struct session *session, const struct group *old, bool late)
 		return -ENOMEM;
 	group->populated = session_is_populated(session, old->path);
 	group->was_populated = group->populated;
-	group->joined_late = late || group->populated;
+	group->joined_late = group->populated;
 	return 0;
 }
 
@@ -135,8 +141,14 @@ static void finish(struct session *session, struct group *group)
 	struct session_counts *counts = &session->counts;
 	struct groups_totals totals = {0};
 	struct qp_error err = {0};
-	bool had_log = group->log != NULL, was_failed = group->failed;
+	bool had_log, was_failed = group->failed;
 
+	/* All that ever ran in it ran before: a log that would be empty must not look complete. */
+	if (group->used_before && !group->log && !group->failed && !group->was_populated) {
+		group_join_late(group);
+		open_log(session, group);
+	}
+	had_log = group->log != NULL;
 	if (!groups_totals(session->collector, group->slot, &totals)) {
 		counts->syscalls += totals.syscalls;
 		counts->produced += totals.produced;
@@ -238,7 +250,7 @@ int session_step(struct session *session, struct qp_error *err)
 		if (group->gone || session->exit_when_empty)
 			groups_untrack(session->collector, group->id);
 		else
-			rc = succeed(session, group, false);
+			rc = succeed(session, group);
 	}
 	if (!rc)
 		rc = finish_all(session, ending, cnt);
@@ -253,6 +265,12 @@ void session_flush(struct session *session)
 			group_flush(session->groups[slot], session->collector);
 }
 
+/* An empty group of which nothing was recorded yet keeps the log that it has. */
+static bool has_begun(const struct session *session, const struct group *group)
+{
+	return group->log && (group->populated || groups_logged(session->collector, group->slot));
+}
+
 int session_rotate(struct session *session, bool stop, struct qp_error *err)
 {
 	struct group *ending[QP_SLOTS_MAX];
@@ -260,13 +278,13 @@ int session_rotate(struct session *session, bool stop, struct qp_error *err)
 	int rc = collector_drain(session->collector, NULL);
 
 	for (uint32_t slot = 1; slot <= QP_SLOTS_MAX; slot++)
-		if (session->groups[slot] && (stop || session->groups[slot]->log))
+		if (session->groups[slot] && (stop || has_begun(session, session->groups[slot])))
 			ending[cnt++] = session->groups[slot];
 	for (size_t i = 0; !rc && i < cnt; i++) {
 		if (stop || ending[i]->gone)
 			groups_untrack(session->collector, ending[i]->id);
 		else
-			rc = succeed(session, ending[i], true);
+			rc = succeed(session, ending[i]);
 	}
 	if (!rc)
 		rc = finish_all(session, ending, cnt);

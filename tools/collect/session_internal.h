@@ -16,6 +16,9 @@ void session_begin(struct session *session, uint64_t id, const char *path, uint3
 /* Whether a process is in the group or below it; false also when it is gone. */
 bool session_is_populated(const struct session *session, const char *path);
 
+/* Whether any process ever ran in it or below it. */
+bool session_was_used(const struct session *session, const char *path);
+
 /* Looks through the hierarchy: watches folders, tracks groups. What is tracked is left. */
 int session_scan(struct session *session, struct qp_error *err);
 

@@ -20,7 +20,7 @@ let serial = 0;
 export const freshName = () => `qp-collect-${process.pid}-${serial++}`;
 
 // The kernel empties a group a little after its last process was waited for.
-function isRemoved(folder) {
+export function isGone(folder) {
   try {
     fs.rmdirSync(folder);
   } catch (error) {
@@ -32,7 +32,7 @@ function isRemoved(folder) {
 export function makeGroup(t, name) {
   const folder = path.join(top, name);
   fs.mkdirSync(folder);
-  t.after(() => waitFor(() => isRemoved(folder), `${folder} to be empty`));
+  t.after(() => waitFor(() => isGone(folder), `${folder} to be empty`));
   return folder;
 }
 
