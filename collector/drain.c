@@ -18,6 +18,9 @@
 /* Records of one drain, so that a flood leaves the caller time for its other work. */
 #define DRAIN_RECORDS_MAX 262144
 
+/* Records between two looks at the sums of bytes, which grow while records wait here. */
+#define ROOM_CHECK 256
+
 /* Not an error of the log: the drain has had its share. */
 #define DRAIN_ENOUGH (-ECANCELED)
 
@@ -120,7 +123,13 @@ int drain_sample(void *context, void *data, size_t len)
 		collector->malformed++;
 	else if (has_log(collector, (uint32_t)number))
 		take_event(collector, collector->slots[number], event);
-	return ++collector->drained < DRAIN_RECORDS_MAX ? 0 : DRAIN_ENOUGH;
+	if (++collector->drained % ROOM_CHECK == 0) {
+		int rc = written_make_room(collector);
+
+		if (rc)
+			return rc;
+	}
+	return collector->drained < DRAIN_RECORDS_MAX ? 0 : DRAIN_ENOUGH;
 }
 
 int collector_drain(struct collector *collector, struct log_writer *log)
