@@ -222,8 +222,11 @@ int decode_record(struct decoder *d, const struct log_record *record)
 	_cleanup_json_ json_t *object = NULL;
 	json_error_t error;
 
-	if (!log_record_name(record->type))
-		return 0; /* of a later version */
+	/* Of a later version: it may hold evidence that nobody here can judge. */
+	if (!log_record_name(record->type)) {
+		trace_fail(d, "a record of type %u, which this qp does not know", record->type);
+		return 0;
+	}
 	if (record->type == LOG_RECORD_RESOLVED) {
 		int r = resolved_take_plain(d, record);
 

@@ -109,12 +109,14 @@ Test(decode_hostile, records_of_no_json_and_of_twice_the_same_key)
 	cr_assert_not(facts.markers[MARKER_KERNEL_TRACE].ok);
 }
 
-Test(decode_hostile, a_record_of_an_unknown_type_is_no_error)
+Test(decode_hostile, a_record_of_an_unknown_type_is_told_and_nothing_is_complete)
 {
 	exec_begins(s);
 	cr_assert_eq(log_writer_append(s->log, 4242, "\xff", 1), 0);
 	exec_ends(s, 0, &facts);
-	cr_assert(facts.markers[MARKER_KERNEL_TRACE].ok);
+	cr_assert_not(facts.markers[MARKER_KERNEL_TRACE].ok);
+	assert_json(json_object_get(facts.markers[MARKER_KERNEL_TRACE].detail, "state"),
+		    "'a record of type 4242, which this qp does not know'");
 }
 
 Test(decode_hostile, an_empty_log_is_complete_in_nothing)
