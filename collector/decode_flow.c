@@ -27,13 +27,29 @@ static bool is_on_its_way(int64_t ret)
 	return ret == 0 || ret == -EINPROGRESS || ret == -EINTR || ret == -EALREADY;
 }
 
+/* Something answered, or nothing did for a while: the first packet went out. */
+static bool was_begun(int64_t ret)
+{
+	return is_on_its_way(ret) || ret == -ECONNREFUSED || ret == -ECONNRESET ||
+	       ret == -ETIMEDOUT;
+}
+
+/* Whether it stays on this host, as what is sent to its own addresses does. */
+static bool is_own(const struct decoder *d, const struct endpoint *to)
+{
+	for (size_t i = 0; i < d->own_cnt; i++)
+		if (IN6_ARE_ADDR_EQUAL(&d->own[i], &to->addr))
+			return true;
+	return endpoint_is_loopback(to);
+}
+
 /* Whether the sinkhole must have seen something of it. */
 static bool must_be_logged(const struct decoder *d, const struct flow *flow)
 {
-	if (d->mode == MODE_COLLECT || endpoint_is_loopback(&flow->to) ||
+	if (d->mode == MODE_COLLECT || is_own(d, &flow->to) ||
 	    flow->process->actor != ACTOR_PACKAGE)
 		return false;
-	return flow->protocol == IPPROTO_TCP ? flow->connected && is_on_its_way(flow->ret)
+	return flow->protocol == IPPROTO_TCP ? flow->connected && was_begun(flow->ret)
 					     : flow->sends > 0;
 }
 
@@ -71,7 +87,7 @@ static int flow_begin(struct decoder *d, const struct flow *flow, enum observati
 	    observation_set(o, "family",
 			    json_string(endpoint_is_v4(&flow->to) ? "inet" : "inet6")) < 0 ||
 	    observation_set(o, "sinkholeLogged", json_boolean(logged)) < 0 ||
-	    (endpoint_is_loopback(&flow->to) && observation_set(o, "loopback", json_true()) < 0))
+	    (is_own(d, &flow->to) && observation_set(o, "loopback", json_true()) < 0))
 		r = -ENOMEM;
 	if (r == 0 && o->outcome == OUTCOME_ATTEMPTED && errno_name((int)-flow->ret) && flow->ret)
 		r = observation_set(o, "errno", json_string(errno_name((int)-flow->ret)));
@@ -315,7 +331,7 @@ static int tcp_observe_one(struct decoder *d, const struct flow *flow, const jso
 			r = decoys_found_set(&o, record);
 	} else if (flow->sent_bytes) {
 		/* Nothing that stays on this host has left it. */
-		if (!endpoint_is_loopback(&flow->to))
+		if (!is_own(d, &flow->to))
 			o.payload = TRISTATE_TRUE;
 		r = observation_set(&o, "bytes", json_integer((json_int_t)flow->sent_bytes));
 	}

@@ -5,9 +5,31 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define MISSING_MAX 64 /* of those named in a marker; all have their ids there */
 #define SINKHOLE_RULE                                                                            \
 	"every traced package TCP connect / DNS query that reached the redirect has a sinkhole " \
 	"record (AF-4)"
+
+/* "tcp 203.0.113.7:443 by pid 12, /usr/bin/node": what has no record. */
+static json_t *missing_text(const struct observation *o)
+{
+	bool tcp = o->kind == OBSERVATION_NET_TCP || (o->proto && !strcmp(o->proto, "tcp"));
+
+	return json_sprintf("%s %s by pid %" PRId64 ", %s", tcp ? "tcp" : "udp",
+			    o->orig_dest ? o->orig_dest : "?", (int64_t)o->pid,
+			    o->exe ? o->exe : "?");
+}
+
+static json_t *missing_texts(const struct decoder *d)
+{
+	json_t *texts = json_array();
+
+	for (size_t i = 0; i < d->facts.observations.cnt && json_array_size(texts) < MISSING_MAX;
+	     i++)
+		if (d->notes[i].flags & NOTE_UNMATCHED)
+			json_array_append_new(texts, missing_text(&d->facts.observations.items[i]));
+	return texts;
+}
 
 /* ["o3", ...]: the observations with that note. */
 static json_t *noted_ids(const struct decoder *d, uint8_t flag)
@@ -184,6 +206,8 @@ static int sinkhole_fill(struct decoder *d)
 	ok = !d->sinkhole_reason[0] && !json_array_size(unmatched);
 	detail = json_pack("{s:b, s:o, s:s}", "ready", ready, "unmatchedObservationIds", unmatched,
 			   "rule", SINKHOLE_RULE);
+	if (json_array_size(unmatched))
+		json_object_set_new(detail, "missing", missing_texts(d));
 	if (json_array_size(unexplained))
 		json_object_set(detail, "unexplainedObservationIds", unexplained);
 	json_decref(unexplained);

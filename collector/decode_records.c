@@ -2,6 +2,7 @@
 /* The records that hold JSON: they become facts as they are, after a look at what the
  * decoder itself needs of them. */
 #include "collector/decode_joined.h"
+#include "collector/decode_net.h"
 #include "collector/decode_state.h"
 
 #include <inttypes.h>
@@ -84,12 +85,26 @@ static int take_decoys(struct decoder *d, const json_t *object)
 	return 0;
 }
 
+/* What the sandbox's own interface has been given. */
+static void take_own(struct decoder *d, const json_t *addresses)
+{
+	json_t *address;
+	struct endpoint own;
+	size_t i;
+
+	json_array_foreach ((json_t *)addresses, i, address)
+		if (d->own_cnt < OWN_ADDRESSES_MAX &&
+		    endpoint_of_text(json_string_value(address), 0, &own))
+			d->own[d->own_cnt++] = own.addr;
+}
+
 static int take_sinkhole(struct decoder *d, json_t *object)
 {
 	const char *type = json_member_text(object, "type");
 
 	if (type && !strcmp(type, "ready")) {
 		d->sinkhole_ready_logged = true;
+		take_own(d, json_object_get(object, "addresses"));
 		return 0;
 	}
 	if (type && !strcmp(type, "end"))

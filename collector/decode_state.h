@@ -13,11 +13,14 @@
 #include "collector/proctree.h"
 #include "rules/derive.h"
 
+#include <netinet/in.h>
+
 #define OBSERVATIONS_MAX     20000
 #define AREA_LISTED_MAX	     2000 /* observations of package files within the areas */
 #define SINKHOLE_RECORDS_MAX 20000
 #define FLOWS_MAX	     20000
 #define HOOKED_MAX	     1024
+#define OWN_ADDRESSES_MAX    4
 #define RESOLVED_WAITING_MAX 65536
 #define SYMLINKS_MAX	     65536
 #define SCAN_BUDGET	     20000000
@@ -148,6 +151,8 @@ struct decoder {
 	uint8_t odd_protocols[32]; /* bits of those that a socket was made for */
 	uint64_t sinkhole_records; /* in the log, "ready" and "end" aside */
 	bool sinkhole_ready_logged;
+	struct in6_addr own[OWN_ADDRESSES_MAX]; /* the sandbox's, IPv4 as ::ffff:a.b.c.d */
+	size_t own_cnt;
 };
 
 /* What a `resolved` record says; missing numbers are 0, a missing role -1. */

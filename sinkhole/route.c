@@ -32,16 +32,17 @@ static struct nl_addr *address_any(int family)
 	return any;
 }
 
-struct default_route {
+struct wanted_route {
 	int family;
 	int ifindex;
 	uint32_t table;
 	uint8_t type, scope;
+	struct nl_addr *dst;	 /* borrowed; NULL: every address */
 	struct nl_addr *gateway; /* borrowed, may be NULL */
 };
 
 /* A libnl code. */
-static int default_route_add(struct nl_sock *sock, const struct default_route *wanted)
+static int wanted_route_add(struct nl_sock *sock, const struct wanted_route *wanted)
 {
 	_cleanup_(rtnl_route) struct rtnl_route *route = rtnl_route_alloc();
 	_cleanup_(rtnl_nexthop) struct rtnl_nexthop *hop = rtnl_route_nh_alloc();
@@ -57,7 +58,7 @@ static int default_route_add(struct nl_sock *sock, const struct default_route *w
 	}
 	r = rtnl_route_set_family(route, (uint8_t)wanted->family);
 	if (r == 0)
-		r = rtnl_route_set_dst(route, any);
+		r = rtnl_route_set_dst(route, wanted->dst ? wanted->dst : any);
 	if (r == 0)
 		r = rtnl_route_set_type(route, wanted->type);
 	if (r < 0)
@@ -72,7 +73,7 @@ static int default_route_add(struct nl_sock *sock, const struct default_route *w
 int route_add_default(struct nl_sock *sock, int family, int ifindex, struct nl_addr *gateway,
 		      struct qp_error *err)
 {
-	struct default_route wanted = {
+	struct wanted_route wanted = {
 		.family = family,
 		.ifindex = ifindex,
 		.table = RT_TABLE_MAIN,
@@ -80,7 +81,7 @@ int route_add_default(struct nl_sock *sock, int family, int ifindex, struct nl_a
 		.scope = gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK,
 		.gateway = gateway,
 	};
-	int r = default_route_add(sock, &wanted);
+	int r = wanted_route_add(sock, &wanted);
 
 	if (r == -NLE_EXIST)
 		return -EEXIST;
@@ -103,10 +104,22 @@ static struct rtnl_rule *local_rule(int family, const char *interface)
 	return steal_ptr(rule);
 }
 
+/* The kernel asks for link-local addresses on the interface that they came in by, where a route
+ * by way of the loopback does not count. A libnl code. */
+static int link_local_add(struct nl_sock *sock, struct wanted_route local, int ifindex)
+{
+	_cleanup_nl_addr_ struct nl_addr *link_local = NULL;
+	int r = nl_addr_parse("fe80::/10", AF_INET6, &link_local);
+
+	local.ifindex = ifindex;
+	local.dst = link_local;
+	return r < 0 ? r : wanted_route_add(sock, &local);
+}
+
 int route_all_local(struct nl_sock *sock, int family, const char *interface, int ifindex,
 		    struct qp_error *err)
 {
-	struct default_route local = {
+	struct wanted_route local = {
 		.family = family,
 		.ifindex = LOOPBACK_INDEX,
 		.table = RT_TABLE_LOCAL,
@@ -119,7 +132,9 @@ int route_all_local(struct nl_sock *sock, int family, const char *interface, int
 
 	if (!incoming || !first)
 		return qp_error_set(err, -ENOMEM, "out of memory");
-	r = default_route_add(sock, &local);
+	r = wanted_route_add(sock, &local);
+	if (r == 0 && family == AF_INET6)
+		r = link_local_add(sock, local, ifindex);
 	if (r < 0)
 		return nl_error_set(err, r, "cannot make every address local");
 	r = rtnl_rule_add(sock, incoming, NLM_F_EXCL);

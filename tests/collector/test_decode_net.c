@@ -98,6 +98,28 @@ Test(decode_net, a_connection_that_the_sinkhole_did_not_see_fails_the_marker)
 	cr_assert_eq(facts.observations.items[1].kind, OBSERVATION_NET_TCP);
 }
 
+Test(decode_net, what_the_sinkhole_missed_is_named)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 443, 1, 0);
+	ev_connect(s, 10, SOCK_STREAM, 4001, "203.0.113.8", 8080, 2, -ECONNREFUSED);
+	exec_ends(s, 0, &facts);
+	assert_marker(false, "['o2', 'o3']");
+	assert_json(
+		json_array_get(
+			json_object_get(facts.markers[MARKER_SINKHOLE_LOG].detail, "missing"), 1),
+		"'tcp 203.0.113.8:8080 by pid 10, /usr/bin/sh'");
+}
+
+Test(decode_net, what_is_sent_to_the_sandboxs_own_address_stays_there)
+{
+	ev_connect(s, 10, SOCK_STREAM, 4000, "10.23.4.17", 8080, 1, 0);
+	add_sinkhole("ready", 0, "0.0.0.0", 0,
+		     json_pack("{s:[s, s]}", "addresses", "10.23.4.17", "2001:db8:17:4::11"));
+	exec_ends(s, 1, &facts);
+	assert_marker(true, "[]");
+	assert_json(extra(only(&facts, OBSERVATION_NET_TCP), "loopback"), "true");
+}
+
 Test(decode_net, a_connect_under_way_is_an_attempt_until_the_sinkhole_saw_it)
 {
 	ev_connect(s, 10, SOCK_STREAM, 4000, "203.0.113.7", 443, 1, -EINPROGRESS);

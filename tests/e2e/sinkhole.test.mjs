@@ -149,7 +149,8 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
     sent.forEach(([dstIp, dstPort, text], i) => {
       has(records[i], { type: "tcp", dstIp, dstPort, srcPort: ports[i],
         srcIp: dstIp.includes(":") ? "2001:db8:17:4::11" : "10.23.4.17", dstName: null,
-        bytesReceived: text.length, protocol: text ? "unknown" : "none" });
+        bytesReceived: text.length,
+        protocol: !text ? "none" : dstPort === 6379 ? "redis" : "unknown" });
     });
     assert.equal(records[1].firstBytes, "raw\\x00bytes\\xff");
     assert.equal(records[2].firstBytes, "x".repeat(256));
@@ -167,6 +168,42 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
       }
     });
     assert.deepEqual(records.map((r) => r.dstPort), [1001, 1002]);
+  });
+
+  // The kernel itself refuses TCP to a group of hosts; all else that leaves is a record.
+  test("records what is sent to addresses of every kind, but to the sandbox itself", async () => {
+    const away = ["240.0.0.1", "169.254.169.254", "169.254.1.2", "192.0.2.255", "10.23.4.1",
+      "64:ff9b::1", "fe80::1%eth0", "fe80::1:2:3%eth0", "febf::9%eth0", "fd00::1"];
+    const groups = ["224.0.0.251", "255.255.255.255", "10.23.4.255", "ff02::1%eth0", "ff0e::1%eth0"];
+    const own = ["127.0.0.1", "127.9.9.9", "::1", "10.23.4.17", "2001:db8:17:4::11"];
+    let told;
+    const { records } = await sinkhole([], async (box) => {
+      told = await box.run(`
+        import dgram from "node:dgram";
+        import net from "node:net";
+        const [away, groups, own] = JSON.parse(process.argv[2]);
+        const connect = (host) => new Promise((done) => {
+          const socket = net.connect(7777, host, () => { socket.end(); done("ok"); });
+          socket.on("error", (error) => done(error.code));
+        });
+        const send = (host) => new Promise((done, failed) => {
+          const socket = dgram.createSocket(host.includes(":") ? "udp6" : "udp4");
+          socket.on("error", () => {});
+          socket.bind(0, () => {
+            socket.setBroadcast(true);
+            socket.send("x", 7778, host, (error) => { socket.close(); error ? failed(error) : done(); });
+          });
+        });
+        const connected = [];
+        for (const host of [...away, ...own]) connected.push(await connect(host));
+        for (const host of [...away, ...groups, ...own]) await send(host);
+        tell(connected);`, JSON.stringify([away, groups, own]));
+    });
+    assert.deepEqual(told, [...away.map(() => "ok"), ...own.map(() => "ECONNREFUSED")]);
+    const to = (type) => records.filter((r) => r.type === type).map((r) => r.dstIp).sort();
+    const plain = (list) => list.map((host) => host.split("%")[0]).sort();
+    assert.deepEqual(to("tcp"), plain(away));
+    assert.deepEqual(to("udp"), plain([...away, ...groups]));
   });
 
   test("reads the server name and protocols of TLS and refuses", async () => {
@@ -265,7 +302,7 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
       const worker = async () => {
         while (next < 2003) {
           const i = next++;
-          const socket = net.connect(1000 + i, "203.0.113.7");
+          const socket = net.connect(4000 + i, "203.0.113.7");
           await new Promise((done, failed) => socket.on("connect", done).on("error", failed));
           if (i % 3 === 0) socket.resetAndDestroy();
           else socket.end(i % 3 === 1 ? "x".repeat(i) : "");
@@ -277,7 +314,7 @@ describe("qp-sinkhole", { skip: root ? false : "needs root" }, () => {
     assert.equal(records.length, 2003);
     assert.equal(byPort.size, 2003);
     for (let i = 0; i < 2003; i++) {
-      has(byPort.get(1000 + i), i % 3 === 1 ? { bytesReceived: i, protocol: "unknown" }
+      has(byPort.get(4000 + i), i % 3 === 1 ? { bytesReceived: i, protocol: "unknown" }
         : { bytesReceived: 0, protocol: "none" });
     }
     has(end, { flushed: true, lost: 0 });
