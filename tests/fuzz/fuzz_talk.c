@@ -15,18 +15,19 @@ static void require(int claim)
 
 static void swallow(void *context, const void *bytes, size_t len)
 {
-	static volatile unsigned char sink;
+	unsigned char sum = 0;
 
-	(void)context;
 	for (size_t i = 0; i < len; i++)
-		sink ^= ((const unsigned char *)bytes)[i];
+		sum ^= ((const unsigned char *)bytes)[i];
+	*(unsigned char *)context = sum;
 }
 
 static void converse(const struct talk_protocol *protocol, const char *bytes, size_t len,
 		     size_t piece, EVP_MD *sha256)
 {
 	const uint8_t address[4] = {203, 0, 113, 7};
-	const struct talk_setup setup = {swallow, NULL, "mail", sha256,
+	unsigned char answers;
+	const struct talk_setup setup = {swallow, &answers, "mail", sha256,
 					 endpoint_make(AF_INET, address, 25)};
 	struct talk *talk = talk_new(protocol, &setup);
 	struct record record = {.object = json_object()};
