@@ -3,6 +3,7 @@
 #include "collector/decode_call.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #define UNMOUNT_NOFOLLOW 0x8 /* umount2(2) */
@@ -103,6 +104,11 @@ bool call_number_fits(const struct qp_call *call)
 		break; /* only counted */
 	}
 	return false;
+}
+
+bool call_exchanges(const struct qp_call *call)
+{
+	return call->call == QP_CALL_ID_renameat2 && call->args[4] & RENAME_EXCHANGE;
 }
 
 const char *errno_name(int number)

@@ -40,6 +40,9 @@ bool call_follows_last(const struct qp_call *call);
  * that the log was recorded with is not this one. False for an unknown identifier or ABI. */
 bool call_number_fits(const struct qp_call *call);
 
+/* Whether its two paths change places. */
+bool call_exchanges(const struct qp_call *call);
+
 /* "EACCES" for 13; NULL for a number without a name. */
 const char *errno_name(int number);
 

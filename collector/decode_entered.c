@@ -72,6 +72,15 @@ int entered_take(struct decoder *d, uint32_t tid, struct entered *ret_entered)
 	return 1;
 }
 
+bool entered_look(const struct decoder *d, size_t at, struct kernel_event *ret_enter)
+{
+	const struct map_entry *entry = &d->entered.entries[at];
+	const struct entered_bytes *held = (struct entered_bytes *)(uintptr_t)entry->value;
+	const char *why;
+
+	return entry->key && event_parse(held->bytes, held->enter_len, ret_enter, &why) == 0;
+}
+
 const struct kernel_event *entered_object(const struct entered *entered)
 {
 	const struct qp_object *object = &entered->object.object;

@@ -16,6 +16,21 @@ static unsigned int path_argument(const struct call_info *info, unsigned int n)
 	return CALL_ARGS_CNT;
 }
 
+static bool took_place(const struct step *step)
+{
+	return step->event->head.type == QP_EVENT_CALL && step->event->call.ret == 0;
+}
+
+/* Names were changed, or may have been; where that is in doubt, any of them may be another. */
+static void names_changed(struct decoder *d, const struct step *step, const struct place *place,
+			  const struct place *place2)
+{
+	if (call_outcome(step->event) == OUTCOME_ATTEMPTED)
+		return;
+	if (!took_place(step) || !place->certain || (place2 && !place2->certain))
+		d->names_doubted = true;
+}
+
 static int on_one_path(struct decoder *d, const struct step *step, enum observation_kind kind)
 {
 	_cleanup_(place) struct place place = {0};
@@ -28,44 +43,73 @@ static int on_one_path(struct decoder *d, const struct step *step, enum observat
 		r = place_of_argument(d, step, arg, call_follows_last(&step->event->call), &place);
 	if (r < 0)
 		return r;
-	if (step->event->head.type == QP_EVENT_CALL && step->event->call.ret == 0 && place.text) {
+	if (kind == OBSERVATION_FILE_DELETE)
+		names_changed(d, step, &place, NULL);
+	if (took_place(step) && place.text) {
 		if (kind == OBSERVATION_FILE_DELETE)
-			symlink_removed(d, place.text);
+			symlink_removed(d, place.text, step);
 		else if (step->info->kind == QP_KIND_MKNOD || step->info->kind == QP_KIND_TRUNCATE)
 			r = written_put(d, step->process, &place);
 	}
 	return r < 0 ? r : file_observe(d, step, kind, &place, NULL);
 }
 
+static int two_names_changed(struct decoder *d, const struct step *step, const struct place *from,
+			     const struct place *to)
+{
+	int r = 0;
+
+	if (step->info->kind == QP_KIND_LINK)
+		r = symlink_linked(d, from->text, to->text, step);
+	else if (call_exchanges(&step->event->call))
+		r = symlink_exchanged(d, from->text, to->text, step);
+	else
+		r = symlink_moved(d, from->text, to->text, step);
+	return r < 0 ? r : written_moved(d, from->text, to->text);
+}
+
 static int on_two_paths(struct decoder *d, const struct step *step, enum observation_kind kind)
 {
 	_cleanup_(place) struct place from = {0}, to = {0};
-	bool took_place = step->event->head.type == QP_EVENT_CALL && step->event->call.ret == 0;
 	int r = place_of_argument(d, step, path_argument(step->info, 0),
 				  call_follows_last(&step->event->call), &from);
 
 	if (r == 0)
 		r = place_of_argument(d, step, path_argument(step->info, 1), false, &to);
-	if (r == 0 && took_place && from.text && to.text) {
-		if (kind == OBSERVATION_FILE_RENAME)
-			r = symlink_moved(d, from.text, to.text, step->process);
-		if (r == 0)
-			r = written_moved(d, from.text, to.text);
-	}
+	if (r == 0)
+		names_changed(d, step, &from, &to);
+	if (r == 0 && took_place(step) && from.text && to.text)
+		r = two_names_changed(d, step, &from, &to);
 	return r < 0 ? r : file_observe(d, step, kind, &from, &to);
+}
+
+/* The text that a link was given, NULL unless it was the same before and after the call. */
+static char *symlink_target(const struct step *step)
+{
+	const struct event_field *at_exit = event_field_find(step->event, QP_FIELD_STRING, 0);
+	const struct event_field *at_enter =
+		step->enter ? event_field_find(step->enter, QP_FIELD_STRING, 0) : NULL;
+
+	if (!at_exit || at_exit->flags || !at_enter || at_enter->flags ||
+	    at_exit->len != at_enter->len ||
+	    memcmp(at_exit->data, at_enter->data, at_exit->len) != 0)
+		return NULL;
+	return event_string_text(at_exit);
 }
 
 static int on_symlink(struct decoder *d, const struct step *step)
 {
 	const struct event_field *field = event_field_find(step->event, QP_FIELD_STRING, 0);
 	_cleanup_free_ char *target = field ? event_string_text(field) : NULL;
+	_cleanup_free_ char *certain = symlink_target(step);
 	_cleanup_(place) struct place place = {0};
 	size_t had = d->facts.observations.cnt;
 	int r = place_of_argument(d, step, path_argument(step->info, 0), false, &place);
 
-	if (r == 0 && step->event->head.type == QP_EVENT_CALL && step->event->call.ret == 0 &&
-	    place.text)
-		r = symlink_put(d, place.text, target ? target : "", step->process);
+	if (r == 0)
+		names_changed(d, step, &place, NULL);
+	if (r == 0 && took_place(step) && place.text)
+		r = symlink_put(d, place.text, certain, step);
 	if (r == 0)
 		r = file_observe(d, step, OBSERVATION_FILE_CREATE, &place, NULL);
 	if (r < 0 || d->facts.observations.cnt == had || !target)

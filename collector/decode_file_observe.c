@@ -104,7 +104,8 @@ static int list_new(struct decoder *d, const struct step *step, enum observation
 		d->facts.area_writes_total++;
 	if (inside && d->area_listed >= AREA_LISTED_MAX) {
 		d->facts.area_writes_omitted += counted;
-		d->area_unresolved += flags & NOTE_UNRESOLVED;
+		d->area_unresolved += flags & NOTE_UNRESOLVED ? 1 : 0;
+		d->area_by_links += flags & NOTE_BY_LINKS ? 1 : 0;
 		return 0;
 	}
 	r = new_observation(d, step, kind, place, place2, outcome, flags, &index);
@@ -166,6 +167,9 @@ int file_observe(struct decoder *d, const struct step *step, enum observation_ki
 	if (step->process->actor == ACTOR_PACKAGE &&
 	    (outcome == OUTCOME_UNDETERMINED || place->cut || (place2 && place2->cut)))
 		flags = NOTE_UNRESOLVED;
+	if (outcome == OUTCOME_EFFECTED && step->process->actor == ACTOR_PACKAGE &&
+	    (place->by_links || (place2 && place2->by_links)))
+		flags |= NOTE_BY_LINKS;
 	key = seen_key(step->process, kind, path, place2 && place2->text ? place2->text : "", &len);
 	if (!key)
 		return -ENOMEM;

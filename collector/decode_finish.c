@@ -201,10 +201,27 @@ static int completeness_observe(struct decoder *d, enum marker marker)
 	return observations_add_take(&d->facts.observations, &o);
 }
 
+/* What was certain only as long as every change of a name was known, once one was not. */
+static void links_doubt(struct decoder *d)
+{
+	if (!d->names_doubted && !d->symlinks_full && !d->doubted.cnt)
+		return;
+	for (size_t i = 0; i < d->facts.observations.cnt; i++) {
+		struct observation *o = &d->facts.observations.items[i];
+
+		if (!(d->notes[i].flags & NOTE_BY_LINKS) || o->outcome != OUTCOME_EFFECTED)
+			continue;
+		o->outcome = OUTCOME_UNDETERMINED;
+		d->notes[i].flags |= NOTE_UNRESOLVED;
+	}
+	d->area_unresolved += d->area_by_links;
+}
+
 int decode_finish(struct decoder *d, bool whole)
 {
 	int r = decode_kernel_end(d);
 
+	links_doubt(d);
 	if (r == 0)
 		r = decode_net_end(d);
 	if (r == 0)

@@ -105,10 +105,11 @@ static int handle_chdir(struct decoder *d, const struct step *step)
 
 static int handle_io_uring(struct decoder *d, const struct step *step)
 {
-	if (step->event->call.call == QP_CALL_ID_io_uring_setup && step->event->call.ret >= 0)
-		d->bytes_untold = true;
-	if (step->event->call.call == QP_CALL_ID_io_uring_setup && step->event->call.ret >= 0 &&
-	    step->process->actor == ACTOR_PACKAGE)
+	if (step->event->call.call != QP_CALL_ID_io_uring_setup || step->event->call.ret < 0)
+		return 0;
+	d->bytes_untold = true;
+	d->names_doubted = true;
+	if (step->process->actor == ACTOR_PACKAGE)
 		trace_fail(d, "process %u set up an io_uring, whose requests are not recorded",
 			   step->process->ns_pid);
 	return 0;

@@ -3,8 +3,8 @@
  * Where a call acted. What the kernel told of a file is certain, and so is what it told, in
  * the kernel-object tier, of the object of a call by path. A path that was only a text is
  * taken from the collector's look at the file system right after the call, else from the
- * text itself; and it is certain only if the text was the same before and after, and no link
- * that this run made lay on its way.
+ * text itself; and it is certain only if the text was the same before and after, and what
+ * links of this run lay on its way is beyond doubt.
  */
 #include "collector/decode_state.h"
 
@@ -175,9 +175,11 @@ static int argument_base(const struct step *step, unsigned int arg, struct argum
 	return 0;
 }
 
-static bool is_same_field(const struct event_field *one, const struct event_field *other)
+static bool is_same_file(const struct event_field *one, const struct event_field *other)
 {
-	return one->len == other->len && memcmp(one->data, other->data, one->len) == 0;
+	struct qp_path a = event_path(one), b = event_path(other);
+
+	return a.ino == b.ino && a.dev == b.dev;
 }
 
 /*
@@ -199,7 +201,7 @@ static int argument_own(const struct step *step, unsigned int arg, bool follow, 
 	if (!field)
 		return 0;
 	at_exit = event_field_find(step->event, QP_FIELD_PATH, role);
-	if (link == OWN_LINK_FD && at_exit && !is_same_field(field, at_exit))
+	if (link == OWN_LINK_FD && at_exit && !is_same_file(field, at_exit))
 		a->changed = true;
 	a->own = true;
 	memmove(a->string, rest, strlen(rest) + 1);
@@ -260,34 +262,45 @@ static int place_of_own(const struct step *step, unsigned int arg, const struct 
 	return r;
 }
 
+/*
+ * Links of the package's own making could have been others for a moment: they count as long
+ * as the log leaves no room for that, and the collector found nothing else.
+ */
 static int place_of_text(struct decoder *d, const struct step *step, unsigned int arg, bool follow,
 			 const struct argument *a, struct place *place)
 {
 	const struct resolved *resolved = resolved_get(d, step->event, arg);
+	bool sound = !a->changed && !a->cut, found = resolved && resolved->found;
+	_cleanup_(way) struct way way = {.settled = true};
 	_cleanup_free_ char *text = NULL;
-	bool through = false, by_package = false;
+	bool agrees;
 	int r = argument_text(a, &text);
 
+	if (r == 0 && text)
+		r = way_find(d, step, text, follow, &way);
+	if (r == 0 && text)
+		r = way_check_others(d, step, &way);
 	if (r < 0)
 		return r;
-	if (text) {
-		r = symlink_follow(d, text, follow, &place->text, &through, &by_package);
-		if (r < 0)
-			return r;
-		place->certain = !a->changed && !a->cut && !through &&
-				 (a->base_certain || a->string[0] == '/');
-	}
+	/* Where a link leads from a changed root is not worked out. */
+	if (a->root && d->symlinks.cnt && (way.through || strstr(a->string, "..")))
+		way.settled = false;
+	place->text = steal_ptr(way.text);
+	place->certain = text && sound && way.settled && (a->base_certain || a->string[0] == '/');
+	place->by_links = place->certain && way.through;
 	if (!resolved)
 		return 0;
 	place->was_looked_up = true;
 	place->still_exists = resolved->exists;
-	if (!resolved->found)
+	if (!found)
 		return 0;
-	free(place->text);
+	way.text = steal_ptr(place->text);
 	place->text = path_normalise(resolved->path);
 	if (!place->text)
 		return -ENOMEM;
-	place->certain = text && !a->changed && !a->cut && !by_package;
+	agrees = way.text && !strcmp(way.text, place->text);
+	place->certain = text && sound && (!way.by_package || (way.settled && agrees));
+	place->by_links = place->certain && way.by_package;
 	return 0;
 }
 

@@ -131,8 +131,8 @@ static int unix_place(struct decoder *d, const struct step *step, const struct e
 {
 	const char *name = (const char *)field->data + offsetof(struct sockaddr_un, sun_path);
 	size_t len = field->len - offsetof(struct sockaddr_un, sun_path);
-	bool through = false, by_package = false;
 	_cleanup_free_ char *text = NULL, *whole = NULL;
+	_cleanup_(way) struct way way = {0};
 	int r;
 
 	*ret_place = (struct place){0};
@@ -146,8 +146,9 @@ static int unix_place(struct decoder *d, const struct step *step, const struct e
 	whole = text[0] == '/' ? strdup(text) : path_join(step->process->cwd, text);
 	if (!whole)
 		return -ENOMEM;
-	r = symlink_follow(d, whole, true, &ret_place->text, &through, &by_package);
-	ret_place->certain = r == 0 && !through && text[0] == '/';
+	r = way_find(d, step, whole, true, &way);
+	ret_place->certain = r == 0 && !way.through && text[0] == '/';
+	ret_place->text = steal_ptr(way.text);
 	return r;
 }
 

@@ -67,6 +67,7 @@ struct note {
 #define NOTE_UNEXPLAINED   0x04 /* a sinkhole record without a kernel event */
 #define NOTE_BYTES	   0x08 /* something was written, and it is known how much */
 #define NOTE_BYTES_UNKNOWN 0x10
+#define NOTE_BY_LINKS	   0x20 /* place.by_links */
 
 /* Where a call acts. */
 struct place {
@@ -78,7 +79,27 @@ struct place {
 	bool has_path;
 	bool still_exists; /* the collector found the name after the call */
 	bool was_looked_up;
+	bool by_links;	     /* certain only because of what is known of links of this run */
 	struct qp_path path; /* the kernel's, with has_path */
+};
+
+/* A name that is a link, or was one. */
+struct symlink {
+	bool by_package;
+	bool gone;     /* removed, or something else was put in its place */
+	bool disputed; /* two changes at one time, or of unknown effect: it may be otherwise */
+	uint64_t settled_ns; /* end of its last change */
+	char target[];
+};
+
+/* Where a text leads. */
+struct way {
+	char *text; /* owned */
+	char *legs; /* all that it led over, each with its NUL; owned */
+	size_t legs_len;
+	bool through;	 /* it led over a link of this run, or may have */
+	bool by_package; /* of the package's making */
+	bool settled;	 /* no doubt about any of them */
 };
 
 struct flow; /* decode_net.h */
@@ -132,9 +153,11 @@ struct decoder {
 	bool written_full, symlinks_full;
 	bool joined_late;     /* processes were there before, as it turned out */
 	bool bytes_untold;    /* some file may have got more bytes than were summed up */
+	bool names_doubted;   /* a change of unknown place: any link may be another one */
 	uint64_t scan_budget; /* entries that may still be looked at for moved folders */
 	uint64_t area_listed;
 	uint64_t area_unresolved; /* of those that are not listed */
+	uint64_t area_by_links;	  /* likewise */
 
 	/* The network. */
 	struct flow *flows;
@@ -177,6 +200,7 @@ struct step {
 	const struct kernel_event *object; /* what the call acted on, or NULL */
 	struct process *process;
 	const struct call_info *info; /* of a call */
+	bool alone; /* looked at for another call's sake: who else is under way does not count */
 };
 
 /* Notes why the kernel's trace is not complete; the first reason stays. */
@@ -252,6 +276,8 @@ int entered_take(struct decoder *d, uint32_t tid, struct entered *ret_entered);
 /* NULL when the kernel told of none. Borrowed. */
 const struct kernel_event *entered_object(const struct entered *entered);
 void entered_clear(struct entered *entered);
+/* The entry at the map's place @at, which stays; false when there is none. */
+bool entered_look(const struct decoder *d, size_t at, struct kernel_event *ret_enter);
 static inline void cleanup_entered(struct entered *entered)
 {
 	entered_clear(entered);
@@ -277,15 +303,29 @@ void decoy_uses_clear(struct decoder *d);
 int resolved_put(struct decoder *d, const struct resolved_record *record);
 void resolved_drop(struct decoder *d, const struct step *step);
 
-/* decode_symlink.c: the links that were made while we watched */
-int symlink_put(struct decoder *d, const char *path, const char *target, const struct process *by);
-int symlink_moved(struct decoder *d, const char *from, const char *to, const struct process *by);
-void symlink_removed(struct decoder *d, const char *path);
-/* Follows links of this run in the absolute @path. *ret_through says whether any lay on the
- * way, *ret_by_package whether the package had made one. The text is the caller's. */
-int symlink_follow(const struct decoder *d, const char *path, bool last_too, char **ret_path,
-		   bool *ret_through, bool *ret_by_package);
+/* decode_symlink.c: the links that were made while we watched, by calls that worked */
+int symlink_put(struct decoder *d, const char *path, const char *target, const struct step *step);
+int symlink_moved(struct decoder *d, const char *from, const char *to, const struct step *step);
+int symlink_exchanged(struct decoder *d, const char *one, const char *other,
+		      const struct step *step);
+int symlink_linked(struct decoder *d, const char *from, const char *to, const struct step *step);
+void symlink_removed(struct decoder *d, const char *path, const struct step *step);
+/* NULL for a name that never was a link of this run. */
+const struct symlink *symlink_find(const struct decoder *d, const char *path);
+/* Whether the name was what @link says all the time from the begin of @step's call. */
+bool symlink_is_settled(const struct symlink *link, const struct step *step);
 void symlinks_clear(struct decoder *d);
+
+/* decode_way.c: follows links of this run in the absolute @path */
+int way_find(const struct decoder *d, const struct step *step, const char *path, bool last_too,
+	     struct way *ret_way);
+/* Whether a call of others that has not returned yet makes it doubtful. */
+int way_check_others(struct decoder *d, const struct step *step, struct way *way);
+void way_clear(struct way *way);
+static inline void cleanup_way(struct way *way)
+{
+	way_clear(way);
+}
 
 /* decode_written.c: which files were made by whom, and the code among them */
 int written_put(struct decoder *d, const struct process *by, const struct place *place);

@@ -1,38 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The symbolic links that were made during the run. A path whose text leads over one of
- * them may have led elsewhere a moment before or after.
+ * The symbolic links that were made during the run, and since when each name is what it is.
+ * Every call that changes names is recorded with its begin and its end: a name whose last
+ * change ended before a call began, and began after the change before it had ended, was what
+ * that change made of it.
  */
 #include "collector/decode_state.h"
 
 #include <string.h>
 
-#define FOLLOW_MAX 40 /* as the kernel's limit on links in one path */
-
-struct symlink {
-	bool by_package;
-	bool gone; /* was removed, but might be put back by who made it */
-	char target[];
-};
-
-static struct symlink *symlink_get(const struct decoder *d, const char *path, size_t len)
+static struct symlink *symlink_get(const struct decoder *d, const char *path)
 {
-	uint64_t *value = map_get(&d->symlinks, path, len);
+	uint64_t *value = map_get(&d->symlinks, path, strlen(path));
 
 	return value ? (struct symlink *)(uintptr_t)*value : NULL;
 }
 
-int symlink_put(struct decoder *d, const char *path, const char *target, const struct process *by)
+const struct symlink *symlink_find(const struct decoder *d, const char *path)
+{
+	return symlink_get(d, path);
+}
+
+/* When the call began, 0: not known, and so before all else. */
+static uint64_t began_ns(const struct step *step)
+{
+	return step->enter ? step->enter->head.time_ns : step->event->call.entered_ns;
+}
+
+bool symlink_is_settled(const struct symlink *link, const struct step *step)
+{
+	return !link->disputed && link->settled_ns < began_ns(step);
+}
+
+/* Makes the name @path a link to @target from now on. @disputed: it may be something else. */
+static int name_put(struct decoder *d, const char *path, const char *target,
+		    const struct step *step, bool disputed)
 {
 	size_t len = strlen(target) + 1;
 	_cleanup_free_ struct symlink *link = malloc(sizeof(*link) + len);
-	struct symlink *former = symlink_get(d, path, strlen(path));
+	struct symlink *former = symlink_get(d, path);
 	int r;
 
 	if (!link)
 		return -ENOMEM;
-	*link = (struct symlink){.by_package = by->actor == ACTOR_PACKAGE ||
-					       (former && former->by_package)};
+	*link = (struct symlink){
+		.by_package =
+			step->process->actor == ACTOR_PACKAGE || (former && former->by_package),
+		.disputed = disputed || (former && former->settled_ns >= began_ns(step)),
+		.settled_ns = step->event->head.time_ns,
+	};
 	memcpy(link->target, target, len);
 	r = map_put(&d->symlinks, path, strlen(path), (uintptr_t)link);
 	if (r == -E2BIG)
@@ -44,19 +60,42 @@ int symlink_put(struct decoder *d, const char *path, const char *target, const s
 	return 0;
 }
 
-/* A moved link, known to be one. */
-static int link_moved(struct decoder *d, struct symlink *link, const char *from, const char *to,
-		      const struct process *by)
+int symlink_put(struct decoder *d, const char *path, const char *target, const struct step *step)
 {
-	_cleanup_free_ char *target = strdup(link->target);
-
-	if (!target)
-		return -ENOMEM;
-	symlink_removed(d, from);
-	return symlink_put(d, to, target, by);
+	return name_put(d, path, target ? target : "", step, !target);
 }
 
-/* The next link below @folder, from the map's place *at on; NULL when there is none. */
+/* A link's name that something else was put in place of, or nothing. */
+static void name_cleared(struct symlink *link, const struct step *step)
+{
+	link->disputed = link->settled_ns >= began_ns(step);
+	link->gone = true;
+	link->by_package |= step->process->actor == ACTOR_PACKAGE;
+	link->settled_ns = step->event->head.time_ns;
+}
+
+void symlink_removed(struct decoder *d, const char *path, const struct step *step)
+{
+	struct symlink *link = symlink_get(d, path);
+
+	if (link)
+		name_cleared(link, step);
+}
+
+/* A moved name, known to be a link, or to have been one until a moment ago. */
+static int link_moved(struct decoder *d, const char *from, const char *to, const struct step *step)
+{
+	struct symlink *link = symlink_get(d, from);
+	_cleanup_free_ char *target = link ? strdup(link->target) : NULL;
+	bool disputed = link && (link->gone || !symlink_is_settled(link, step));
+
+	if (!target)
+		return link ? -ENOMEM : 0;
+	name_cleared(link, step);
+	return name_put(d, to, target, step, disputed);
+}
+
+/* The next name below @folder, from the map's place *at on; NULL when there is none. */
 static struct map_entry *next_below(struct decoder *d, const char *folder, size_t *at)
 {
 	while (*at < d->symlinks.size && d->scan_budget) {
@@ -66,12 +105,19 @@ static struct map_entry *next_below(struct decoder *d, const char *folder, size_
 		if (entry->key && path_is_below(entry->key, folder))
 			return entry;
 	}
+	if (!d->scan_budget)
+		d->symlinks_full = true;
 	return NULL;
+}
+
+static bool is_plain(const struct symlink *link, const struct step *step)
+{
+	return link->gone && symlink_is_settled(link, step);
 }
 
 /* The links in a moved folder moved with it. */
 static int links_below_moved(struct decoder *d, const char *from, const char *to,
-			     const struct process *by)
+			     const struct step *step)
 {
 	_cleanup_json_ json_t *moved = json_array();
 	struct map_entry *entry;
@@ -79,159 +125,71 @@ static int links_below_moved(struct decoder *d, const char *from, const char *to
 	json_t *path;
 
 	while ((entry = next_below(d, from, &at)))
-		if (json_array_append_new(moved, json_escaped_text(entry->key)) < 0)
+		if (!is_plain((struct symlink *)(uintptr_t)entry->value, step) &&
+		    json_array_append_new(moved, json_escaped_text(entry->key)) < 0)
 			return -ENOMEM;
-	if (!d->scan_budget)
-		d->symlinks_full = true;
 	json_array_foreach (moved, i, path) {
 		_cleanup_json_ json_t *holder = json_pack("{s:O}", "path", path);
 		_cleanup_free_ char *old = json_member_raw(holder, "path"), *new = NULL;
-		struct symlink *link = old ? symlink_get(d, old, strlen(old)) : NULL;
 		int r;
 
-		if (!link || link->gone)
-			continue;
+		if (!old)
+			return -ENOMEM;
 		new = path_join(to, old + strlen(from) + 1);
-		r = new ? link_moved(d, link, old, new, by) : -ENOMEM;
+		r = new ? link_moved(d, old, new, step) : -ENOMEM;
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-int symlink_moved(struct decoder *d, const char *from, const char *to, const struct process *by)
+int symlink_moved(struct decoder *d, const char *from, const char *to, const struct step *step)
 {
-	struct symlink *link = symlink_get(d, from, strlen(from));
+	struct symlink *link = symlink_get(d, from), *replaced = symlink_get(d, to);
 
-	if (!d->symlinks.cnt || !from[1])
+	if (!d->symlinks.cnt || !from[1] || !strcmp(from, to))
 		return 0;
-	if (!link)
-		return links_below_moved(d, from, to, by);
-	return link->gone ? 0 : link_moved(d, link, from, to, by);
+	if (link && !is_plain(link, step))
+		return link_moved(d, from, to, step);
+	if (replaced)
+		name_cleared(replaced, step);
+	return links_below_moved(d, from, to, step);
 }
 
-void symlink_removed(struct decoder *d, const char *path)
+/* What is at one of two names that change places, and below it, is not followed up. */
+int symlink_exchanged(struct decoder *d, const char *one, const char *other,
+		      const struct step *step)
 {
-	struct symlink *link = symlink_get(d, path, strlen(path));
+	const char *const names[] = {one, other};
+	struct map_entry *entry;
+	int r = 0;
 
-	if (!link)
-		return;
-	if (link->by_package) {
-		link->gone = true;
-		return;
+	for (size_t i = 0; r == 0 && i < 2; i++) {
+		size_t at = 0;
+
+		while ((entry = next_below(d, names[i], &at))) {
+			struct symlink *link = (struct symlink *)(uintptr_t)entry->value;
+
+			link->disputed = true;
+			link->by_package |= step->process->actor == ACTOR_PACKAGE;
+		}
+		if (!symlink_get(d, names[i]))
+			r = name_put(d, names[i], "", step, true);
 	}
-	map_remove(&d->symlinks, path, strlen(path), NULL);
-	free(link);
+	return r;
 }
 
-/* Whether /proc makes the normalised @path up as a link: where to, no text tells. */
-static bool is_magic_link(const char *path)
+int symlink_linked(struct decoder *d, const char *from, const char *to, const struct step *step)
 {
-	static const char *const links[] = {"cwd", "root", "exe"};
-	static const char *const folders[] = {"fd/", "ns/", "map_files/", "task/"};
-	const char *rest;
-	long pid;
+	struct symlink *link = symlink_get(d, from);
+	_cleanup_free_ char *target = NULL;
 
-	if (!strcmp(path, "/dev/fd") || !strcmp(path, "/proc/self") ||
-	    !strcmp(path, "/proc/thread-self"))
-		return true;
-	if (!path_of_process(path, &pid, &rest))
-		return false;
-	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
-		if (!strcmp(rest, links[i]))
-			return true;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (!strncmp(rest, folders[i], strlen(folders[i])))
-			return true;
-	return false;
-}
-
-/* A walk over a path's names as the kernel does it, with what is known of its links. */
-struct walk {
-	char *done; /* the real path so far, "" for the root */
-	char *rest; /* what is still to be walked */
-	size_t at;  /* in rest */
-	int links;
-};
-
-static int walk_replace(struct walk *w, const char *target)
-{
-	const char *left = w->rest + w->at + strspn(w->rest + w->at, "/");
-	_cleanup_free_ char *rest = path_join(target, left);
-	char *done;
-
-	if (!rest)
+	if (!link || is_plain(link, step))
+		return 0;
+	target = strdup(link->target);
+	if (!target)
 		return -ENOMEM;
-	if (target[0] == '/')
-		w->done[0] = '\0';
-	else
-		*strrchr(w->done, '/') = '\0';
-	done = realloc(w->done, strlen(w->done) + strlen(rest) + 2);
-	if (!done)
-		return -ENOMEM;
-	w->done = done;
-	free(w->rest);
-	w->rest = steal_ptr(rest);
-	w->at = 0;
-	return 0;
-}
-
-/* Goes on by one name. 1 when none is left. */
-static int walk_name(const struct decoder *d, struct walk *w, bool last_too, bool *ret_through,
-		     bool *ret_by_package)
-{
-	const char *name;
-	size_t len, done = strlen(w->done);
-	struct symlink *link;
-	bool last;
-
-	w->at += strspn(w->rest + w->at, "/");
-	name = w->rest + w->at;
-	len = strcspn(name, "/");
-	if (!len)
-		return 1;
-	w->at += len;
-	last = !name[len + strspn(name + len, "/")];
-	if (len == 1 && name[0] == '.')
-		return 0;
-	if (len == 2 && name[0] == '.' && name[1] == '.') {
-		if (done)
-			*strrchr(w->done, '/') = '\0';
-		return 0;
-	}
-	w->done[done] = '/';
-	memcpy(w->done + done + 1, name, len);
-	w->done[done + 1 + len] = '\0';
-	if (last && !last_too)
-		return 0;
-	if (is_magic_link(w->done))
-		*ret_through = true;
-	link = symlink_get(d, w->done, done + 1 + len);
-	if (!link)
-		return 0;
-	*ret_through = true;
-	*ret_by_package |= link->by_package;
-	return link->gone || ++w->links > FOLLOW_MAX ? 0 : walk_replace(w, link->target);
-}
-
-int symlink_follow(const struct decoder *d, const char *path, bool last_too, char **ret_path,
-		   bool *ret_through, bool *ret_by_package)
-{
-	struct walk w = {.done = calloc(1, strlen(path) + 2), .rest = strdup(path)};
-	int r = w.done && w.rest ? 0 : -ENOMEM;
-
-	*ret_through = *ret_by_package = d->symlinks_full;
-	while (r == 0)
-		r = walk_name(d, &w, last_too, ret_through, ret_by_package);
-	free(w.rest);
-	if (r < 0) {
-		free(w.done);
-		return r;
-	}
-	if (!w.done[0])
-		strcpy(w.done, "/");
-	*ret_path = w.done;
-	return 0;
+	return name_put(d, to, target, step, link->gone || !symlink_is_settled(link, step));
 }
 
 void symlinks_clear(struct decoder *d)

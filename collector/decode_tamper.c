@@ -128,11 +128,35 @@ static int64_t target_of(const struct kernel_event *event)
 	return TAMPER_NO_TARGET;
 }
 
+/* Calls after which names may mean other files than before, for a process at least. */
+static bool changes_mounts(const struct kernel_event *event)
+{
+	switch (event->call.call) {
+	case QP_CALL_ID_mount:
+	case QP_CALL_ID_umount:
+	case QP_CALL_ID_umount2:
+	case QP_CALL_ID_pivot_root:
+	case QP_CALL_ID_move_mount:
+	case QP_CALL_ID_setns:
+		return true;
+	case QP_CALL_ID_unshare:
+	case QP_CALL_ID_clone:
+	case QP_CALL_ID_clone3:
+		return asks_for_namespace(event);
+	default:
+		return false;
+	}
+}
+
 int decode_tamper(struct decoder *d, const struct step *step)
 {
 	_cleanup_(place) struct place place = {0};
 	int r = 0;
 
+	/* What was mounted before there were links is part of what they were made in. */
+	if (d->symlinks.cnt && changes_mounts(step->event) &&
+	    call_outcome(step->event) != OUTCOME_ATTEMPTED)
+		d->names_doubted = true;
 	if (step->process->actor != ACTOR_PACKAGE || is_harmless(step))
 		return 0;
 	for (unsigned int i = 0; i < CALL_ARGS_CNT; i++) {

@@ -82,8 +82,9 @@ int brought_observe(struct decoder *d, const struct step *step, const struct pla
 static int script_place(struct decoder *d, const struct step *step, const char *asked,
 			struct place *ret_place)
 {
-	bool through = false, by_package = false;
 	_cleanup_free_ char *joined = NULL;
+	_cleanup_(way) struct way way = {0};
+	int r;
 
 	*ret_place = (struct place){0};
 	if (asked[0] != '/' && !step->process->cwd)
@@ -91,7 +92,9 @@ static int script_place(struct decoder *d, const struct step *step, const char *
 	joined = asked[0] == '/' ? strdup(asked) : path_join(step->process->cwd, asked);
 	if (!joined)
 		return -ENOMEM;
-	return symlink_follow(d, joined, true, &ret_place->text, &through, &by_package);
+	r = way_find(d, step, joined, true, &way);
+	ret_place->text = steal_ptr(way.text);
+	return r;
 }
 
 /* An interpreter runs @asked. If the text does not tell, its opening of the file will. */

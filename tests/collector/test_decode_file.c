@@ -162,23 +162,6 @@ Test(decode_file, unless_the_name_was_made_again)
 	cr_assert(facts.markers[MARKER_PATHS_RESOLVED].ok);
 }
 
-Test(decode_file, a_path_over_a_link_of_this_run_is_undetermined_if_nobody_looked)
-{
-	ev_symlink(s, 10, "/etc", "/tmp/link");
-	ev_unlink(s, 10, 0, "/tmp/link/passwd");
-	exec_ends(s, 0, &facts);
-	assert_file(OBSERVATION_FILE_DELETE, "/etc/passwd", OUTCOME_UNDETERMINED);
-}
-
-Test(decode_file, a_packages_own_link_makes_a_path_undetermined_even_if_one_looked)
-{
-	ev_symlink(s, 10, "/etc", "/tmp/link");
-	ev_unlink(s, 10, 0, "/tmp/link/passwd");
-	add_resolved(s->last_seq, 0, "/tmp/passwd", false);
-	exec_ends(s, 0, &facts);
-	assert_file(OBSERVATION_FILE_DELETE, "/tmp/passwd", OUTCOME_UNDETERMINED);
-}
-
 Test(decode_file, dots_behind_a_link_go_up_from_where_it_leads)
 {
 	ev_symlink(s, 10, "/usr/lib", "/tmp/link");
@@ -193,15 +176,6 @@ Test(decode_file, a_failed_open_through_a_link_names_where_it_leads)
 	ev_open_failed(s, 10, "/work", "link/canary", O_WRONLY | O_CREAT, EROFS);
 	exec_ends(s, 0, &facts);
 	assert_file(OBSERVATION_FILE_WRITE, "/etc/canary", OUTCOME_ATTEMPTED);
-}
-
-Test(decode_file, a_link_moves_with_its_folder)
-{
-	ev_symlink(s, 10, "/etc", "/tmp/a/link");
-	ev_two_paths(s, 10, QP_CALL_ID_rename, 0, "/tmp/a", "/tmp/b");
-	ev_unlink(s, 10, 0, "/tmp/b/link/passwd");
-	exec_ends(s, 0, &facts);
-	assert_file(OBSERVATION_FILE_DELETE, "/etc/passwd", OUTCOME_UNDETERMINED);
 }
 
 Test(decode_file, a_way_over_proc_is_not_certain_by_its_text)

@@ -25,9 +25,10 @@ struct own {
 	uint64_t ino, ino_at_exit;
 };
 
-static void add_own(struct building *b, const struct own *own, uint64_t ino)
+/* The call may be what changes the mode. */
+static void add_own(struct building *b, const struct own *own, uint64_t ino, uint32_t mode)
 {
-	add_path_full(b, own->role, own->path, own->flags, ino, S_IFREG | 0600);
+	add_path_full(b, own->role, own->path, own->flags, ino, S_IFREG | mode);
 }
 
 static void ev_over_own(enum qp_call_id call, int64_t ret, const char *text, const struct own *own)
@@ -36,11 +37,11 @@ static void ev_over_own(enum qp_call_id call, int64_t ret, const char *text, con
 	struct building b = begin_call(s, QP_EVENT_ENTER, 10, call, 0, args);
 
 	add_string(&b, 0, text);
-	add_own(&b, own, own->ino);
+	add_own(&b, own, own->ino, 0600);
 	emit(s, &b);
 	b = begin_call(s, QP_EVENT_CALL, 10, call, ret, args);
 	add_string(&b, 0, text);
-	add_own(&b, own, own->ino_at_exit);
+	add_own(&b, own, own->ino_at_exit, 0644);
 	emit(s, &b);
 }
 
