@@ -114,6 +114,10 @@ enum qp_abi {
 /* qp_call.flags */
 #define QP_CALL_BLOCKED 0x01 /* left without an entry: seccomp denied it */
 #define QP_CALL_KILLED	0x02 /* the task died inside the call; ret means nothing */
+/* A request of io_uring that does what the call does: nr is its opcode, request its number. An
+ * entry is of its submission; the header is of who submitted it, whoever did the work. */
+#define QP_CALL_IO_URING 0x04
+#define QP_CALL_SILENT	 0x08 /* it asked for no result when it succeeds, so there may be none */
 
 #define QP_WRITTEN_NO_NUMBER 0xffffffffU /* of qp_call.written: they are in none */
 
@@ -128,6 +132,8 @@ struct qp_call {
 	int64_t ret;	  /* negative errno on failure */
 	uint64_t args[6];
 	uint64_t entered_ns; /* time of the entry, 0 where it was not kept */
+	uint32_t request;    /* ties the two records of a request of io_uring; 0: a system call */
+	uint32_t pad2;
 };
 
 /*
@@ -255,7 +261,7 @@ QP_STATIC_ASSERT(sizeof(struct qp_fork) == 24, "qp_fork is 24 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_exec) == 16, "qp_exec is 16 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_exit) == 8, "qp_exit is 8 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_move) == 32, "qp_move is 32 bytes");
-QP_STATIC_ASSERT(sizeof(struct qp_call) == 80, "qp_call is 80 bytes");
+QP_STATIC_ASSERT(sizeof(struct qp_call) == 88, "qp_call is 88 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_object) == 16, "qp_object is 16 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_sockaddr) == 32, "qp_sockaddr is 32 bytes");
 QP_STATIC_ASSERT(sizeof(struct qp_field) == 8, "qp_field is 8 bytes");

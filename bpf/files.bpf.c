@@ -152,10 +152,10 @@ static __noinline u32 is_held(u64 inode, u64 fd)
 }
 
 /* The file that an open returned. */
-int append_opened(struct scratch *s, u64 fd)
+static __always_inline int opened_append(struct scratch *s, u64 file, u64 fd)
 {
-	u64 file = file_of_fd(fd), dentry;
 	u32 mode, nameless, flags = 0;
+	u64 dentry;
 
 	if (!s || !file)
 		return 0;
@@ -220,11 +220,25 @@ int append_pidfd(struct scratch *s, u64 fd, u32 role)
 	return 0;
 }
 
+/* Twice in full, for the frames of a chain of calls are only eight. */
+int append_opened(struct scratch *s, u64 fd)
+{
+	return opened_append(s, file_of_fd(fd), fd);
+}
+
+int append_opened_file(struct scratch *s, u64 file, u64 fd)
+{
+	return opened_append(s, file, fd);
+}
+
+u32 file_write_sum(u64 file, s64 ret)
+{
+	return file ? written_note(file, ret) : 0;
+}
+
 u32 write_sum(u64 fd, s64 ret)
 {
-	u64 file = file_of_fd(fd);
-
-	return file ? written_note(file, ret) : 0;
+	return file_write_sum(file_of_fd(fd), ret);
 }
 
 int fd_is_writable(u64 fd)

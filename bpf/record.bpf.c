@@ -69,16 +69,13 @@ static __always_inline u64 wake_flags(struct scratch *s, u64 seq)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
-int record_emit(struct scratch *s, u32 type)
+static __always_inline int emit(struct scratch *s, u32 type, const struct record_owner *owner)
 {
-	struct task_struct *task = current_task();
 	struct qp_cpu_counters *c;
 	struct qp_event *event;
 	u64 seq;
 	u32 len;
 
-	if (!s)
-		return 0;
 	c = counters(s->slot);
 	len = s->pos;
 	if (!c || stopped || len < sizeof(*event) || len > QP_EVENT_BYTES_MAX)
@@ -93,13 +90,13 @@ int record_emit(struct scratch *s, u32 type)
 	event->flags = s->flags;
 	event->time_ns = bpf_ktime_get_boot_ns();
 	event->seq = seq;
-	event->cgroup_id = task_cgroup_id(task);
+	event->cgroup_id = owner->cgroup_id;
 	event->cpu = bpf_get_smp_processor_id();
-	event->tgid = task->tgid;
-	event->tid = task->pid;
+	event->tgid = owner->tgid;
+	event->tid = owner->tid;
 	event->ns_tgid = s->ns_tgid;
 	event->ns_tid = s->ns_tid;
-	event->uid = task->cred->uid.val;
+	event->uid = owner->uid;
 	if (over_rate(s->slot, event->time_ns)) {
 		__sync_fetch_and_add(&c->limited, 1);
 		__sync_fetch_and_add(&c->lost[type], 1);
@@ -111,4 +108,20 @@ out:
 	/* An exchange, for it orders what was written before; plain stores do not. */
 	__sync_lock_test_and_set(&s->taken, 0);
 	return 0;
+}
+
+int record_emit(struct scratch *s, u32 type)
+{
+	struct task_struct *task = current_task();
+	struct record_owner owner = {.cgroup_id = task_cgroup_id(task),
+				     .tgid = task->tgid,
+				     .tid = task->pid,
+				     .uid = task->cred->uid.val};
+
+	return s ? emit(s, type, &owner) : 0;
+}
+
+int record_emit_of(struct scratch *s, u32 type, struct record_owner *owner)
+{
+	return s && owner ? emit(s, type, owner) : 0;
 }

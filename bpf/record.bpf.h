@@ -14,8 +14,19 @@
 int record_lost(u32 type);
 int record_lost_in(u32 slot, u32 type);
 
-/* Writes the header, copies the record to the ring, gives the scratch space back. */
+/* Who a record is of. */
+struct record_owner {
+	u64 cgroup_id;
+	u32 tgid;
+	u32 tid;
+	u32 uid;
+	u32 pad;
+};
+
+/* Writes the header, copies the record to the ring, gives the scratch space back. The record
+ * is of the current task, or of the owner. */
 int record_emit(struct scratch *s, u32 type);
+int record_emit_of(struct scratch *s, u32 type, struct record_owner *owner);
 
 /*
  * Each appends one field. A field that does not fit any more is left out and the record
@@ -26,6 +37,9 @@ int append_path(struct scratch *s, u64 vfsmount, u64 dentry, u32 role_flags);
 int append_file(struct scratch *s, u64 file, u32 role_flags);
 /* 1 when the task may have come by the file only over /proc: a name says more then. */
 int append_opened(struct scratch *s, u64 fd);
+/* The same for the open file that has that descriptor, or NO_DESCRIPTOR. */
+#define NO_DESCRIPTOR ((u32)-1)
+int append_opened_file(struct scratch *s, u64 file, u64 fd);
 /* The process of the pidfd @fd. */
 int append_pidfd(struct scratch *s, u64 fd, u32 role);
 int append_cwd(struct scratch *s);
@@ -59,6 +73,7 @@ u64 file_of_fd(u64 fd);
 /* Adds what a write to @fd returned to what the process wrote to the file. Not 0 when the call
  * is to be recorded: see qp_call.written. Pipes, terminals and local sockets have no sum. */
 u32 write_sum(u64 fd, s64 ret);
+u32 file_write_sum(u64 file, s64 ret);
 
 /* Whether @fd was opened for writing. */
 int fd_is_writable(u64 fd);

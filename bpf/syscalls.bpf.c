@@ -192,6 +192,8 @@ static __noinline int record_call(struct task_state *state, struct recorded *r)
 	body->flags = r->flags;
 	body->pad = 0;
 	body->written = r->written;
+	body->request = 0;
+	body->pad2 = 0;
 	body->ret = r->ret;
 	for (int i = 0; i < CALL_ARGS; i++)
 		body->args[i] = state->args[i];

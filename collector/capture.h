@@ -51,6 +51,7 @@ struct collector {
 	uint64_t malformed;  /* samples that contradict their own header */
 	uint64_t drained;    /* records of this drain */
 	bool drained_enough; /* and there may be more */
+	bool sees_uring;     /* the kernel has what io_uring's requests are seen by */
 	struct groups_watcher watcher;
 	collector_watch_fn watch; /* or NULL */
 	void *watch_context;
@@ -78,8 +79,9 @@ int capture_attach_groups(struct collector *collector, struct qp_error *err);
 /* Waits until no program runs that began before. 0 or -errno. */
 int programs_wait(void);
 
-/* Counters of one slot: those of its calls and of its events. */
+/* Counters of one slot: those of its calls, of io_uring's requests, and of its events. */
 int slot_count_calls(struct collector *collector, uint32_t slot, json_t *counters);
+int slot_count_uring(struct collector *collector, uint32_t slot, json_t *counters);
 int slot_count_events(struct collector *collector, uint32_t slot, json_t *counters);
 
 /* The kernel id of the cgroup folder @fd. 0 or -errno. */

@@ -22,6 +22,9 @@ struct collector_options {
 	bool many_groups;    /* for collector/groups.h in place of collector_track() */
 	uint64_t rate_max;   /* events per second of a group, 0: without bound */
 	const char *tier;    /* one of COLLECTOR_TIERS; NULL: auto, the best the kernel allows */
+	/* io_uring is denied to the groups: what sees its requests is left out, and takes no time
+	 * to load. A ring that is made all the same makes the trace incomplete. */
+	bool without_uring;
 };
 
 /*

@@ -190,6 +190,8 @@ int collector_counters(struct collector *collector, json_t **ret_counters)
 		return -ENOMEM;
 	rc = slot_count_calls(collector, SLOT_ONLY, counters);
 	if (!rc)
+		rc = slot_count_uring(collector, SLOT_ONLY, counters);
+	if (!rc)
 		rc = slot_count_events(collector, SLOT_ONLY, counters);
 	if (rc)
 		return rc;

@@ -128,6 +128,7 @@ static bool all_summed_up(const struct decoder *d)
 
 	return !d->bytes_untold && d->facts.markers[MARKER_KERNEL_TRACE].ok &&
 	       json_member_int(counters, "unsummedWrites", -1) == 0 &&
+	       (!d->has_uring || json_object_get(counters, "uring")) &&
 	       !json_object_get(calls, "io_submit");
 }
 

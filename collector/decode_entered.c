@@ -11,6 +11,29 @@ struct entered_bytes {
 	unsigned char bytes[]; /* of both, one behind the other */
 };
 
+struct entered_key entered_key(const struct kernel_event *event)
+{
+	return (struct entered_key){.tid = event->call.request ? 0 : event->head.tid,
+				    .request = event->call.request};
+}
+
+bool entered_request_of(const struct decoder *d, uint32_t tgid, struct entered_key *ret_key)
+{
+	for (size_t i = 0; i < d->entered.size; i++) {
+		const struct map_entry *entry = &d->entered.entries[i];
+		struct qp_event head;
+
+		if (!entry->key)
+			continue;
+		memcpy(ret_key, entry->key, sizeof(*ret_key));
+		memcpy(&head, ((struct entered_bytes *)(uintptr_t)entry->value)->bytes,
+		       sizeof(head));
+		if (ret_key->request && head.tgid == tgid)
+			return true;
+	}
+	return false;
+}
+
 void entered_clear(struct entered *entered)
 {
 	free(entered->bytes);
@@ -19,7 +42,7 @@ void entered_clear(struct entered *entered)
 
 int entered_put(struct decoder *d, const struct kernel_event *event, const void *bytes, size_t len)
 {
-	uint32_t tid = event->head.tid;
+	struct entered_key key = entered_key(event);
 	_cleanup_free_ struct entered_bytes *held = malloc(sizeof(*held) + len);
 	int r;
 
@@ -27,7 +50,7 @@ int entered_put(struct decoder *d, const struct kernel_event *event, const void 
 		return -ENOMEM;
 	*held = (struct entered_bytes){.enter_len = len};
 	memcpy(held->bytes, bytes, len);
-	r = map_put(&d->entered, &tid, sizeof(tid), (uintptr_t)held);
+	r = map_put(&d->entered, &key, sizeof(key), (uintptr_t)held);
 	if (r == 0)
 		steal_ptr(held);
 	else if (r == -E2BIG)
@@ -38,7 +61,8 @@ int entered_put(struct decoder *d, const struct kernel_event *event, const void 
 int entered_add_object(struct decoder *d, const struct kernel_event *event, const void *bytes,
 		       size_t len)
 {
-	uint64_t *value = map_get(&d->entered, &event->head.tid, sizeof(event->head.tid));
+	struct entered_key key = {.tid = event->head.tid};
+	uint64_t *value = map_get(&d->entered, &key, sizeof(key));
 	struct entered_bytes *held = value ? (struct entered_bytes *)(uintptr_t)*value : NULL;
 	struct entered_bytes *grown;
 
@@ -53,7 +77,7 @@ int entered_add_object(struct decoder *d, const struct kernel_event *event, cons
 	return 0;
 }
 
-int entered_take(struct decoder *d, uint32_t tid, struct entered *ret_entered)
+int entered_take(struct decoder *d, struct entered_key key, struct entered *ret_entered)
 {
 	const struct entered_bytes *held;
 	uint64_t value;
@@ -61,7 +85,7 @@ int entered_take(struct decoder *d, uint32_t tid, struct entered *ret_entered)
 
 	ret_entered->bytes = NULL;
 	ret_entered->has_object = false;
-	if (!map_remove(&d->entered, &tid, sizeof(tid), &value))
+	if (!map_remove(&d->entered, &key, sizeof(key), &value))
 		return 0;
 	held = ret_entered->bytes = (void *)(uintptr_t)value;
 	if (event_parse(held->bytes, held->enter_len, &ret_entered->enter, &why) < 0)

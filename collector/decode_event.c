@@ -3,6 +3,7 @@
 #include "collector/decode_event.h"
 
 #include "collector/decode_call.h"
+#include "collector/uring.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -127,7 +128,12 @@ static int body_check(const struct kernel_event *event, const char **ret_why)
 			return malformed(ret_why, "a call has an unknown identifier");
 		if (event->call.abi > QP_ABI_ARM)
 			return malformed(ret_why, "a call has an unknown ABI");
-		if (!call_number_fits(&event->call))
+		if (!(event->call.flags & QP_CALL_IO_URING) != !event->call.request)
+			return malformed(ret_why, "a request of io_uring has no number");
+		if (event->call.flags & QP_CALL_SILENT && !event->call.request)
+			return malformed(ret_why, "a call that is no request says it is silent");
+		if (event->call.request ? uring_op_call(event->call.nr) != event->call.call
+					: !call_number_fits(&event->call))
 			return malformed(ret_why, "a call's number is not its identifier's");
 	}
 	if (event->head.type == QP_EVENT_OBJECT && !call_info_get(event->object.call))

@@ -87,7 +87,8 @@ static int flow_begin(struct decoder *d, const struct flow *flow, enum observati
 	    observation_set(o, "family",
 			    json_string(endpoint_is_v4(&flow->to) ? "inet" : "inet6")) < 0 ||
 	    observation_set(o, "sinkholeLogged", json_boolean(logged)) < 0 ||
-	    (is_own(d, &flow->to) && observation_set(o, "loopback", json_true()) < 0))
+	    (is_own(d, &flow->to) && observation_set(o, "loopback", json_true()) < 0) ||
+	    (flow->io_uring && observation_set(o, "ioUring", json_true()) < 0))
 		r = -ENOMEM;
 	if (r == 0 && o->outcome == OUTCOME_ATTEMPTED && errno_name((int)-flow->ret) && flow->ret)
 		r = observation_set(o, "errno", json_string(errno_name((int)-flow->ret)));

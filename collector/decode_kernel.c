@@ -11,28 +11,48 @@ static bool is_observing(const struct decoder *d)
 	return d->mode == MODE_COLLECT || d->init_has_exec;
 }
 
+static int dispatch_call(struct decoder *d, const struct step *step);
+
+/* Of a system call only what acts by path has an entry; of a request of io_uring, what does
+ * not say for sure that there will be a result. */
+static int without_result(struct decoder *d, const struct step *step)
+{
+	return step->event->call.request ? dispatch_call(d, step) : decode_enter_alone(d, step);
+}
+
 /* An entry whose exit never came: what it led to is not known. */
-static int enter_alone(struct decoder *d, uint32_t tid)
+static int enter_alone(struct decoder *d, struct entered_key key)
 {
 	_cleanup_(entered) struct entered entered;
 	struct step step = {.event = &entered.enter, .enter = &entered.enter};
 
-	if (!entered_take(d, tid, &entered))
+	if (!entered_take(d, key, &entered))
 		return 0;
 	step.object = entered_object(&entered);
 	step.process = proctree_get(&d->tree, entered.enter.head.tgid);
 	step.info = call_info_get(entered.enter.call.call);
 	if (!step.process || !is_observing(d))
 		return 0;
-	return decode_enter_alone(d, &step);
+	return without_result(d, &step);
 }
 
 static int handle_enter(struct decoder *d, const struct kernel_event *event, const void *bytes,
 			size_t len)
 {
-	int r = enter_alone(d, event->head.tid);
+	int r = enter_alone(d, entered_key(event));
 
 	return r < 0 ? r : entered_put(d, event, bytes, len);
+}
+
+/* Requests of io_uring that a process leaves behind: their results come too late, if at all. */
+static int requests_flush(struct decoder *d, uint32_t tgid)
+{
+	struct entered_key key;
+	int r = 0;
+
+	while (r == 0 && entered_request_of(d, tgid, &key))
+		r = enter_alone(d, key);
+	return r;
 }
 
 static int find_process(struct decoder *d, const struct qp_event *head, struct process **ret)
@@ -66,21 +86,23 @@ static int handle_fork(struct decoder *d, const struct step *step)
 
 static int handle_exit(struct decoder *d, const struct step *step)
 {
-	int r = enter_alone(d, step->event->head.tid);
+	int r = enter_alone(d, (struct entered_key){.tid = step->event->head.tid});
 
 	if (r < 0 || !step->event->exit.group_dead)
 		return r;
-	r = exec_pending_flush(d, step->process);
+	r = requests_flush(d, step->event->head.tgid);
+	if (r == 0)
+		r = exec_pending_flush(d, step->process);
 	proctree_exit(&d->tree, step->process, step->event);
 	return r;
 }
 
 static int handle_exec(struct decoder *d, const struct step *step)
 {
-	int r = enter_alone(d, step->event->exec.old_tid);
+	int r = enter_alone(d, (struct entered_key){.tid = step->event->exec.old_tid});
 
 	if (r == 0)
-		r = enter_alone(d, step->event->head.tid);
+		r = enter_alone(d, (struct entered_key){.tid = step->event->head.tid});
 	return r < 0 ? r : decode_exec(d, step);
 }
 
@@ -107,11 +129,10 @@ static int handle_io_uring(struct decoder *d, const struct step *step)
 {
 	if (step->event->call.call != QP_CALL_ID_io_uring_setup || step->event->call.ret < 0)
 		return 0;
-	d->bytes_untold = true;
+	d->has_uring = true;
 	d->names_doubted = true;
-	if (step->process->actor == ACTOR_PACKAGE)
-		trace_fail(d, "process %u set up an io_uring, whose requests are not recorded",
-			   step->process->ns_pid);
+	if (step->process->actor == ACTOR_PACKAGE && !d->uring_pid)
+		d->uring_pid = step->process->ns_pid;
 	return 0;
 }
 
@@ -141,6 +162,8 @@ static int dispatch_call(struct decoder *d, const struct step *step)
 		return decode_tamper(d, step);
 	case QP_KIND_IO_URING:
 		return handle_io_uring(d, step);
+	case QP_KIND_COUNT:
+		return decode_uring_command(d, step);
 	case QP_KIND_MEMFD:
 		return 0; /* running it is what matters */
 	default:
@@ -148,26 +171,43 @@ static int dispatch_call(struct decoder *d, const struct step *step)
 	}
 }
 
-static int handle_call(struct decoder *d, const struct step *caller)
+/* A request that gives no result when it succeeds, and one only perhaps when it fails. */
+static int handle_silent(struct decoder *d, const struct step *caller)
+{
+	struct step step = *caller;
+
+	step.enter = step.event;
+	step.info = call_info_get(step.event->call.call);
+	d->bytes_untold |= step.info->kind == QP_KIND_WRITE;
+	return is_observing(d) ? without_result(d, &step) : 0;
+}
+
+static int handle_call(struct decoder *d, const struct step *caller, struct kernel_event *event)
 {
 	_cleanup_(entered) struct entered entered;
 	struct step step = *caller;
 	int r = 0;
 
 	step.info = call_info_get(step.event->call.call);
-	if (entered_take(d, step.event->head.tid, &entered)) {
+	if (entered_take(d, entered_key(step.event), &entered)) {
 		struct step alone = step;
 
 		if (entered.enter.call.call == step.event->call.call) {
 			step.enter = &entered.enter;
 			step.object = entered_object(&entered);
+			if (step.event->call.request)
+				uring_join(event, &entered.enter);
 		} else if (is_observing(d)) {
 			alone.event = alone.enter = &entered.enter;
 			alone.object = entered_object(&entered);
 			alone.info = call_info_get(entered.enter.call.call);
-			r = decode_enter_alone(d, &alone);
+			r = without_result(d, &alone);
 		}
 	}
+	/* Told without its result already. */
+	if (step.event->call.request && !step.enter &&
+	    (step.info->by_path || step.info->kind == QP_KIND_OPEN))
+		return r;
 	if (r == 0 && (is_observing(d) || step.info->kind == QP_KIND_PRCTL))
 		r = dispatch_call(d, &step);
 	resolved_drop(d, &step);
@@ -231,11 +271,15 @@ int decode_kernel_event(struct decoder *d, const void *bytes, size_t len)
 	case QP_EVENT_EXIT:
 		return handle_exit(d, &step);
 	case QP_EVENT_ENTER:
+		if (event.call.flags & QP_CALL_SILENT)
+			return handle_silent(d, &step);
 		return handle_enter(d, &event, bytes, len);
 	case QP_EVENT_OBJECT:
 		return entered_add_object(d, &event, bytes, len);
 	case QP_EVENT_CALL:
-		return handle_call(d, &step);
+		if (event.call.flags & QP_CALL_SILENT)
+			return 0; /* told of when it was submitted */
+		return handle_call(d, &step, &event);
 	case QP_EVENT_ENV:
 		return is_observing(d) ? decode_env(d, &step) : 0;
 	default:
@@ -248,13 +292,13 @@ int decode_kernel_end(struct decoder *d)
 	int r = 0;
 
 	while (r == 0 && d->entered.cnt) {
+		struct entered_key key;
 		size_t i = 0;
-		uint32_t tid;
 
 		while (!d->entered.entries[i].key)
 			i++;
-		memcpy(&tid, d->entered.entries[i].key, sizeof(tid));
-		r = enter_alone(d, tid);
+		memcpy(&key, d->entered.entries[i].key, sizeof(key));
+		r = enter_alone(d, key);
 	}
 	for (size_t i = 0; r == 0 && i < d->tree.cnt; i++)
 		r = exec_pending_flush(d, d->tree.items[i]);

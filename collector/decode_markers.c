@@ -170,6 +170,7 @@ static int trace_fill(struct decoder *d, bool whole)
 		trace_fail(d, "joined-late: processes ran before the trace began");
 	if (d->has_trailer)
 		check_counters(d);
+	uring_check(d);
 	if (d->has_trailer && !json_is_true(json_object_get(d->facts.trailer, "complete")))
 		trace_fail(d, "the collector did not end properly");
 	return set(d, MARKER_KERNEL_TRACE, !d->trace_reason[0],

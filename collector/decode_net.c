@@ -119,8 +119,11 @@ int decode_net_address(struct decoder *d, const struct step *step)
 
 static void flow_connected(struct flow *flow, const struct kernel_event *event)
 {
-	if (!flow->connected || event->call.ret == 0)
-		flow->ret = event->call.ret;
+	/* A request of io_uring that has no result is taken to be on its way. */
+	int64_t ret = event->head.type == QP_EVENT_ENTER ? -EINPROGRESS : event->call.ret;
+
+	if (!flow->connected || ret == 0)
+		flow->ret = ret;
 	flow->connected = true;
 	flow->blocked |= event->call.flags & QP_CALL_BLOCKED;
 }
@@ -158,6 +161,7 @@ static int flow_update(struct decoder *d, size_t index, const struct step *step,
 
 	if (sock && sock->sport)
 		flow->sport = sock->sport;
+	flow->io_uring |= step->event->call.request != 0;
 	if (step->info->kind == QP_KIND_CONNECT) {
 		flow_connected(flow, step->event);
 		return 0;
@@ -172,7 +176,23 @@ static int flow_update(struct decoder *d, size_t index, const struct step *step,
 	return dns_question(payload_of(step->event), &flow->queries);
 }
 
-/* Takes the flows that hooks of this thread's call have made; their number. */
+/*
+ * Whether the hook was of this call. A thread's hooks are of its call but for those of
+ * requests of io_uring, which any thread of the process may carry out: the socket tells.
+ */
+static bool is_hook_of(const struct decoder *d, size_t at, const struct step *step,
+		       const struct qp_sock *sock)
+{
+	const struct flow *flow = &d->flows[d->hooked[at].flow];
+	bool same_socket = sock && sock->cookie && sock->cookie == flow->cookie;
+
+	if (step->event->call.request)
+		return same_socket && flow->process == step->process;
+	return d->hooked[at].tid == step->event->head.tid &&
+	       (same_socket || !sock || !sock->cookie || !flow->cookie);
+}
+
+/* Takes the flows that hooks of this call have made; their number. */
 static int update_hooked(struct decoder *d, const struct step *step, const struct qp_sock *sock,
 			 uint64_t *ret_cnt)
 {
@@ -180,10 +200,10 @@ static int update_hooked(struct decoder *d, const struct step *step, const struc
 	int r = 0;
 
 	for (size_t i = 0; i < d->hooked_cnt; i++)
-		cnt += d->hooked[i].tid == step->event->head.tid;
+		cnt += is_hook_of(d, i, step, sock);
 	*ret_cnt = 0;
 	for (size_t i = 0; i < d->hooked_cnt; i++) {
-		if (d->hooked[i].tid != step->event->head.tid) {
+		if (!is_hook_of(d, i, step, sock)) {
 			d->hooked[kept++] = d->hooked[i];
 			continue;
 		}

@@ -28,6 +28,7 @@ struct flow {
 	bool connected;	  /* a connect was called */
 	int64_t ret;	  /* of that, or of the first send that failed */
 	bool blocked;	  /* seccomp turned a call away */
+	bool io_uring;	  /* a request of io_uring was among the calls */
 	uint64_t sends, sent_bytes, failed_sends;
 	json_t *queries;     /* array of what its payloads asked, or NULL */
 	json_t *records;     /* array of the sinkhole's records of it, or NULL */

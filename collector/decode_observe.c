@@ -114,6 +114,8 @@ int observation_set_call(struct observation *observation, const struct step *ste
 	const char *name;
 	int r = observation_set(observation, "call", json_string(step->info->name));
 
+	if (r == 0 && step->event->call.flags & QP_CALL_IO_URING)
+		r = observation_set(observation, "ioUring", json_true());
 	if (r < 0 || step->event->head.type == QP_EVENT_ENTER || ret >= 0 || ret < -4095)
 		return r;
 	name = errno_name((int)-ret);

@@ -82,7 +82,8 @@ int decode_open(struct decoder *d, const struct step *step)
 	/* Opening by handle goes around every folder's rights. */
 	if (step->event->call.call == QP_CALL_ID_open_by_handle_at)
 		return decode_tamper(d, step);
-	if (step->event->call.ret < 0) {
+	/* A request of io_uring without a result is told by what it asked for. */
+	if (step->event->call.ret < 0 || step->event->head.type == QP_EVENT_ENTER) {
 		r = decode_foreign(d, step, NULL);
 		if (r)
 			return r < 0 ? r : 0;

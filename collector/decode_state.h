@@ -176,6 +176,9 @@ struct decoder {
 	bool sinkhole_ready_logged;
 	struct in6_addr own[OWN_ADDRESSES_MAX]; /* the sandbox's, IPv4 as ::ffff:a.b.c.d */
 	size_t own_cnt;
+
+	bool has_uring;	    /* some process has an io_uring */
+	uint32_t uring_pid; /* of the package's process that has one, 0: none */
 };
 
 /* What a `resolved` record says; missing numbers are 0, a missing role -1. */
@@ -267,12 +270,20 @@ struct entered {
 	bool has_object;
 };
 
+/* A thread is in one call at a time; of io_uring's requests each has a number. */
+struct entered_key {
+	uint32_t tid;
+	uint32_t request;
+};
+struct entered_key entered_key(const struct kernel_event *event);
+/* Whether a request of that process waits for its result, and which. */
+bool entered_request_of(const struct decoder *d, uint32_t tgid, struct entered_key *ret_key);
 int entered_put(struct decoder *d, const struct kernel_event *event, const void *bytes, size_t len);
 int entered_add_object(struct decoder *d, const struct kernel_event *event, const void *bytes,
 		       size_t len);
 /* 1 and the call that the thread is in; 0: none. *ret_entered need not be set before, and is
  * to be cleared after, in either case. */
-int entered_take(struct decoder *d, uint32_t tid, struct entered *ret_entered);
+int entered_take(struct decoder *d, struct entered_key key, struct entered *ret_entered);
 /* NULL when the kernel told of none. Borrowed. */
 const struct kernel_event *entered_object(const struct entered *entered);
 void entered_clear(struct entered *entered);
@@ -380,6 +391,11 @@ int decode_kill(struct decoder *d, const struct step *step);
 /* decode_foreign.c: opens of what is another process's. @opened: what the open returned, NULL
  * when it failed. 1 when it was such a one, and is told of. */
 int decode_foreign(struct decoder *d, const struct step *step, const struct place *opened);
+
+/* decode_uring.c */
+void uring_join(struct kernel_event *result, const struct kernel_event *submission);
+int decode_uring_command(struct decoder *d, const struct step *step);
+void uring_check(struct decoder *d);
 
 /* decode_net.c, decode_socket.c, decode_join.c */
 int decode_socket(struct decoder *d, const struct step *step);

@@ -43,7 +43,7 @@ static void note_object(struct collector *collector, const struct qp_event *even
 static void resolve_call(struct collector *collector, struct slot *slot,
 			 const struct qp_event *event)
 {
-	_cleanup_free_ struct qp_event *enter = enters_take(collector->enters, event->tid);
+	_cleanup_free_ struct qp_event *enter = enters_take(collector->enters, event);
 	const struct qp_call *call = event_body(event, sizeof(*call));
 
 	if (!call || enters_has_object(collector->enters, event->tid, call->entered_ns))

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Entry records by thread, in a table of fixed size: a call that never returns leaves its
- * entry until another thread needs the place. */
+/* Entry records by thread, or by the number of a request of io_uring, in a table of fixed size:
+ * a call that never returns leaves its entry until another needs the place. */
 #include "collector/enters.h"
+
+#include "collector/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +23,23 @@ struct enters *enters_new(void)
 	return calloc(1, sizeof(struct enters));
 }
 
-static struct qp_event **slot_of(struct enters *enters, uint32_t tid)
+static uint32_t request_of(const struct qp_event *event)
 {
-	return &enters->slots[tid & (ENTERS_SLOTS - 1)];
+	const struct qp_call *call = event_body(event, sizeof(*call));
+
+	return call ? call->request : 0;
+}
+
+static struct qp_event **slot_of(struct enters *enters, const struct qp_event *event)
+{
+	uint32_t request = request_of(event);
+
+	return &enters->slots[(request ? request : event->tid) & (ENTERS_SLOTS - 1)];
 }
 
 void enters_put(struct enters *enters, const struct qp_event *event)
 {
-	struct qp_event **slot = slot_of(enters, event->tid);
+	struct qp_event **slot = slot_of(enters, event);
 
 	free(*slot);
 	*slot = malloc(event->len);
@@ -36,15 +47,15 @@ void enters_put(struct enters *enters, const struct qp_event *event)
 		memcpy(*slot, event, event->len);
 }
 
-struct qp_event *enters_take(struct enters *enters, uint32_t tid)
+struct qp_event *enters_take(struct enters *enters, const struct qp_event *event)
 {
-	struct qp_event **slot = slot_of(enters, tid);
-	struct qp_event *event = *slot;
+	struct qp_event **slot = slot_of(enters, event);
+	struct qp_event *enter = *slot;
 
-	if (!event || event->tid != tid)
+	if (!enter || enter->tid != event->tid || request_of(enter) != request_of(event))
 		return NULL;
 	*slot = NULL;
-	return event;
+	return enter;
 }
 
 void enters_note_object(struct enters *enters, uint32_t tid, uint64_t entered_ns)

@@ -18,8 +18,9 @@ struct enters *enters_new(void);
 /* Keeps a copy, in place of what was there. Without memory it keeps nothing. */
 void enters_put(struct enters *enters, const struct qp_event *event);
 
-/* The entry of @tid, which the caller frees; NULL when there is none. */
-struct qp_event *enters_take(struct enters *enters, uint32_t tid);
+/* The entry of the call that @event is the exit of, which the caller frees; NULL when there
+ * is none. */
+struct qp_event *enters_take(struct enters *enters, const struct qp_event *event);
 
 /* Notes that the kernel told the object of the call that @tid began at @entered_ns. */
 void enters_note_object(struct enters *enters, uint32_t tid, uint64_t entered_ns);

@@ -210,6 +210,8 @@ int groups_counters(struct collector *collector, uint32_t slot, json_t **ret_cou
 		return -ENOMEM;
 	rc = slot_count_calls(collector, slot, counters);
 	if (!rc)
+		rc = slot_count_uring(collector, slot, counters);
+	if (!rc)
 		rc = slot_count_events(collector, slot, counters);
 	if (rc)
 		return rc;
@@ -226,8 +228,10 @@ int groups_release(struct collector *collector, uint32_t slot)
 
 	if (!zeros || !calls)
 		return -ENOMEM;
-	/* Takes the counted calls of a slot that was dropped out of the map. */
+	/* Takes the counted calls and requests of a slot that was dropped out of the maps. */
 	rc = slot_count_calls(collector, slot, calls);
+	if (!rc)
+		rc = slot_count_uring(collector, slot, calls);
 	if (!rc)
 		rc = bpf_map__update_elem(
 			collector->skel->maps.cpu_counters, &slot, sizeof(slot), zeros,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define RING_BYTES_MIN 4096U
+#define URING_PROGRAMS 3
 
 /* libbpf's own words are for developers; what users need is in the qp_error. */
 static int __attribute__((format(printf, 2, 0)))
@@ -48,8 +49,35 @@ static unsigned int tracepoint_parameters(const struct btf *btf, const char *nam
 	return btf_vlen(type) - 1;
 }
 
+/* Without its tracepoints io_uring is not seen; the trailer then has no count of requests. */
+static int uring_set(struct collector *collector, const struct btf *btf, bool wanted,
+		     struct qp_error *err)
+{
+	static const char *const submitted[] = {"io_uring_submit_req", "io_uring_submit_sqe"};
+	struct capture_bpf *skel = collector->skel;
+	int rc;
+
+	if (wanted && tracepoint_parameters(btf, "io_uring_complete") &&
+	    tracepoint_parameters(btf, "io_uring_req_failed"))
+		for (size_t i = 0; i < sizeof(submitted) / sizeof(submitted[0]); i++) {
+			if (!tracepoint_parameters(btf, submitted[i]))
+				continue;
+			collector->sees_uring = true;
+			rc = bpf_program__set_attach_target(skel->progs.on_uring_submit, 0,
+							    submitted[i]);
+			return rc ? qp_error_set(err, rc, "cannot choose the tracepoint %s: %s",
+						 submitted[i], strerror(-rc))
+				  : 0;
+		}
+	bpf_program__set_autoload(skel->progs.on_uring_submit, false);
+	bpf_program__set_autoload(skel->progs.on_uring_complete, false);
+	bpf_program__set_autoload(skel->progs.on_uring_refused, false);
+	return 0;
+}
+
 /* Every kernel feature that is not everywhere is looked for here. */
-static int settings_fill(struct collector *collector, const char *tier, struct qp_error *err)
+static int settings_fill(struct collector *collector, const struct collector_options *options,
+			 const char *tier, struct qp_error *err)
 {
 	struct capture_bpf *skel = collector->skel;
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -62,7 +90,9 @@ static int settings_fill(struct collector *collector, const char *tier, struct q
 	skel->rodata->have_rdonly_cast =
 		btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	skel->rodata->have_group_dead = tracepoint_parameters(btf, "sched_process_exit") >= 2;
-	rc = tier_choose(collector, btf, tier, err);
+	rc = uring_set(collector, btf, !options || !options->without_uring, err);
+	if (!rc)
+		rc = tier_choose(collector, btf, tier, err);
 	btf__free(btf);
 	return rc;
 }
@@ -150,7 +180,7 @@ static int load(struct collector *collector, const struct collector_options *opt
 	collector->skel = capture_bpf__open();
 	if (!collector->skel)
 		return load_error(-errno, err);
-	rc = settings_fill(collector, tier, err);
+	rc = settings_fill(collector, options, tier, err);
 	if (rc)
 		return rc;
 	collector->skel->rodata->wake_bytes = ring_bytes / 4;
@@ -229,9 +259,13 @@ int capture_attach(struct collector *collector, const char *tier, struct qp_erro
 		{skel->progs.on_cgroup_attach, &skel->links.on_cgroup_attach},
 		{skel->progs.on_sys_enter, &skel->links.on_sys_enter},
 		{skel->progs.on_sys_exit, &skel->links.on_sys_exit},
+		{skel->progs.on_uring_refused, &skel->links.on_uring_refused},
+		{skel->progs.on_uring_complete, &skel->links.on_uring_complete},
+		{skel->progs.on_uring_submit, &skel->links.on_uring_submit},
 	};
+	size_t cnt = sizeof(attached) / sizeof(attached[0]);
 
-	rc = attach_all(attached, sizeof(attached) / sizeof(attached[0]), err);
+	rc = attach_all(attached, collector->sees_uring ? cnt : cnt - URING_PROGRAMS, err);
 	return rc ? rc : tier_attach(collector, tier, err);
 }
 

@@ -4,6 +4,7 @@
 
 #include "collector/decode_call.h"
 #include "collector/decode_json.h"
+#include "collector/uring.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,8 +28,10 @@ static const struct flag_name path_flags[] = {
 };
 static const struct flag_name field_flags[] = {
 	{QP_FIELD_TRUNCATED, "truncated"}, {QP_FIELD_FAULT, "fault"}, {0, NULL}};
-static const struct flag_name call_flags[] = {
-	{QP_CALL_BLOCKED, "blocked"}, {QP_CALL_KILLED, "killed"}, {0, NULL}};
+static const struct flag_name call_flags[] = {{QP_CALL_BLOCKED, "blocked"},
+					      {QP_CALL_KILLED, "killed"},
+					      {QP_CALL_SILENT, "silent"},
+					      {0, NULL}};
 
 static int add_flags(json_t *object, const struct flag_name *names, uint32_t flags)
 {
@@ -160,6 +163,19 @@ static json_t *field_json(const struct event_field *field)
 	return object;
 }
 
+/* A request of io_uring: its number, and its opcode in place of a system call's. */
+static int add_request(const struct qp_call *call, json_t *line)
+{
+	const char *name = uring_op_name(call->nr);
+
+	return json_object_set_new(line, "request", json_integer(call->request)) < 0 ||
+			       json_object_set_new(line, "opcode",
+						   name ? json_string(name)
+							: json_integer(call->nr)) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
 static int add_call(const struct kernel_event *event, json_t *line)
 {
 	static const char *const abis[] = {"native", "i386", "x32", "arm"};
@@ -174,11 +190,14 @@ static int add_call(const struct kernel_event *event, json_t *line)
 	}
 	if (json_object_set_new(line, "args", args) < 0 ||
 	    json_object_set_new(line, "call", json_string(call_info_get(call->call)->name)) < 0 ||
-	    json_object_set_new(line, "nr", json_integer(call->nr)) < 0 ||
 	    json_object_set_new(line, "abi", json_string(abis[call->abi])) < 0)
 		return -ENOMEM;
+	if (call->flags & QP_CALL_IO_URING
+		    ? add_request(call, line) < 0
+		    : json_object_set_new(line, "nr", json_integer(call->nr)) < 0)
+		return -ENOMEM;
 	if (event->head.type == QP_EVENT_ENTER)
-		return 0;
+		return add_flags(line, call_flags, call->flags);
 	if (json_object_set_new(line, "ret", json_integer(call->ret)) < 0)
 		return -ENOMEM;
 	if (call->ret < 0 && call->ret > -4096 && errno_name((int)-call->ret) &&

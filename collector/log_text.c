@@ -14,14 +14,14 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Threads within a call by path, by a hash of their number. One that another pushes out is
- * only printed in full at its exit. */
+/* Threads within a call by path, by a hash of their number; io_uring's requests by theirs. One that
+ * another pushes out is only printed in full at its exit. */
 #define PENDING_SLOTS 4096
 #define NS_PER_S      1000000000
 #define NS_PER_US     1000
 
 struct pending {
-	uint32_t tid, call;
+	uint32_t tid, call, request;
 	uint64_t texts[CALL_ARGS_CNT]; /* hashes of the strings read at the entry */
 };
 
@@ -44,7 +44,9 @@ static uint64_t hash(const unsigned char *bytes, size_t len)
 
 static struct pending *slot(struct text_log *log, const struct kernel_event *event)
 {
-	return &log->pending[event->head.tid % PENDING_SLOTS];
+	uint32_t number = event->call.request ? event->call.request : event->head.tid;
+
+	return &log->pending[number % PENDING_SLOTS];
 }
 
 static void head_print(const struct text_log *log, const struct qp_event *head)
@@ -61,7 +63,8 @@ static int enter_print(struct text_log *log, const struct kernel_event *event)
 	struct pending *pending = slot(log, event);
 	int r = text_call(log->out, event, log->machine);
 
-	*pending = (struct pending){.tid = event->head.tid, .call = event->call.call};
+	*pending = (struct pending){
+		.tid = event->head.tid, .call = event->call.call, .request = event->call.request};
 	for (size_t i = 0; i < event->fields_cnt; i++) {
 		const struct event_field *field = &event->fields[i];
 
@@ -69,6 +72,7 @@ static int enter_print(struct text_log *log, const struct kernel_event *event)
 			pending->texts[field->role] = hash(field->data, field->len);
 	}
 	fputs(" <unfinished ...>", log->out);
+	text_request(log->out, event);
 	return r;
 }
 
@@ -92,7 +96,7 @@ static int call_print(struct text_log *log, const struct kernel_event *event)
 {
 	struct pending *pending = slot(log, event);
 	bool resumed = pending->tid == event->head.tid && pending->call == event->call.call &&
-		       pending->call != QP_CALL_NONE;
+		       pending->request == event->call.request && pending->call != QP_CALL_NONE;
 	int r = 0;
 
 	if (resumed)

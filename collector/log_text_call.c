@@ -4,6 +4,7 @@
 
 #include "collector/decode_call.h"
 #include "collector/log_text_value.h"
+#include "collector/uring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -270,6 +271,17 @@ static void error_print(FILE *out, int number)
 		fprintf(out, "= -1 ERRNO_%d (Unknown error %d)", number, number);
 }
 
+void text_request(FILE *out, const struct kernel_event *event)
+{
+	const struct qp_call *call = &event->call;
+	const char *name = uring_op_name(call->nr);
+
+	if (!(call->flags & QP_CALL_IO_URING))
+		return;
+	fprintf(out, " /* io_uring %s, request %" PRIu32 "%s */", name ? name : "?", call->request,
+		call->flags & QP_CALL_SILENT ? ", silent" : "");
+}
+
 int text_result(FILE *out, const struct kernel_event *event)
 {
 	const struct event_field *path = event_field_find(event, QP_FIELD_PATH, QP_ROLE_RET);
@@ -293,5 +305,6 @@ int text_result(FILE *out, const struct kernel_event *event)
 			call->abi == QP_ABI_I386  ? "i386"
 			: call->abi == QP_ABI_X32 ? "x32"
 						  : "arm");
+	text_request(out, event);
 	return r;
 }

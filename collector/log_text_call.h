@@ -14,4 +14,7 @@ int text_call(FILE *out, const struct kernel_event *event, enum text_machine mac
 /* "= result" of a call that returned, with the error's name and words. 0 or -ENOMEM. */
 int text_result(FILE *out, const struct kernel_event *event);
 
+/* A comment that says which request of io_uring it is; nothing for a system call. */
+void text_request(FILE *out, const struct kernel_event *event);
+
 #endif

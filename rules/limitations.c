@@ -57,9 +57,9 @@ static const struct limitation limitations[] = {
 	 "What npm and the sandbox's own programs change within the allowed areas is not listed; "
 	 "of the package's changes there, the first 2000 are listed and the rest counted."},
 	{BOTH, NULL,
-	 "io_uring is denied to the sandbox, not traced: the attempt is counted, the "
-	 "requests never "
-	 "come to be."},
+	 "io_uring is denied to the sandbox. Where it is not (qp-collect), a request is told as "
+	 "the system call that does the same. One that asks for no result when it succeeds is "
+	 "undetermined; what several results of one request send is counted by the last."},
 	{BOTH, NULL,
 	 "The download runs with the network and is not limited to the registry's addresses; no "
 	 "code of the package runs in it."},

@@ -119,9 +119,11 @@ json_t *receipt_evidence(const struct run_facts *facts)
 	json_t *counters = json_null();
 
 	if (given)
-		counters = json_pack(
-			"{s:o, s:o, s:o}", "syscalls", member_or_null(given, "syscalls"), "events",
-			member_or_null(given, "events"), "calls", member_or_null(given, "calls"));
+		counters = json_pack("{s:o, s:o, s:o, s:o*}", "syscalls",
+				     member_or_null(given, "syscalls"), "events",
+				     member_or_null(given, "events"), "calls",
+				     member_or_null(given, "calls"), "uring",
+				     json_incref(json_object_get(given, "uring")));
 	return json_pack("{s:{s:s, s:I, s:I}, s:o, s:o}", "log", "sha256", facts->log_sha256,
 			 "bytes", (json_int_t)facts->log_bytes, "records",
 			 (json_int_t)facts->log_records, "tier",

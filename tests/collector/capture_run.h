@@ -314,4 +314,21 @@ static inline const char *capture_resolved(const struct capture *c, size_t nth)
 				     : NULL;
 }
 
+/* The bytes in the sum that the record of a write names; -1: there is none. */
+static inline json_int_t capture_sum(const struct capture *c, const struct qp_event *event)
+{
+	const struct qp_call *body = event_body(event, sizeof(*body));
+	json_int_t bytes = -1;
+	json_t *pair;
+	size_t i;
+
+	cr_assert(body->written && body->written != QP_WRITTEN_NO_NUMBER);
+	json_array_foreach (c->sums, i, pair) {
+		if (json_integer_value(json_array_get(pair, 0)) != body->written)
+			continue;
+		bytes = (bytes < 0 ? 0 : bytes) + json_integer_value(json_array_get(pair, 1));
+	}
+	return bytes;
+}
+
 #endif

@@ -15,22 +15,10 @@ static void must(bool done)
 		_exit(98);
 }
 
-/* The bytes in the sum that the nth record of a call names; -1: there is none. */
+/* What the sum of the nth record of a call says. */
 static json_int_t sum_of(const struct capture *c, enum qp_call_id call, int nth)
 {
-	const struct qp_event *event = capture_event(c, QP_EVENT_CALL, call, nth);
-	const struct qp_call *body = event_body(event, sizeof(*body));
-	json_int_t bytes = -1;
-	json_t *pair;
-	size_t i;
-
-	cr_assert(body->written && body->written != QP_WRITTEN_NO_NUMBER);
-	json_array_foreach (c->sums, i, pair) {
-		if (json_integer_value(json_array_get(pair, 0)) != body->written)
-			continue;
-		bytes = (bytes < 0 ? 0 : bytes) + json_integer_value(json_array_get(pair, 1));
-	}
-	return bytes;
+	return capture_sum(c, capture_event(c, QP_EVENT_CALL, call, nth));
 }
 
 static int make(const char *name)

@@ -110,7 +110,8 @@ static int watch(int group_fd, const char *log_path, int stop_fd, int report_fd,
 	struct collector *collector;
 	struct log_writer *log;
 	uint64_t begun_ns = bench_now_ns(), id;
-	int r = collector_open(NULL, &collector, &report->why);
+	const struct collector_options options = {.without_uring = true}; /* as for a sandbox */
+	int r = collector_open(&options, &collector, &report->why);
 
 	report->load_ns = bench_now_ns() - begun_ns;
 	if (r)
