@@ -19,6 +19,8 @@
 #define RING_BYTES_MIN 4096U
 #define URING_PROGRAMS 3
 
+#define VMLINUX_BTF "/sys/kernel/btf/vmlinux"
+
 /* libbpf's own words are for developers; what users need is in the qp_error. */
 static int __attribute__((format(printf, 2, 0)))
 print_debug(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -85,7 +87,7 @@ static int settings_fill(struct collector *collector, const struct collector_opt
 
 	if (!btf)
 		return qp_error_set(err, -ENOTSUP,
-				    "this kernel has no BTF (/sys/kernel/btf/vmlinux): qp needs a "
+				    "this kernel has no BTF (" VMLINUX_BTF "): qp needs a "
 				    "kernel built with CONFIG_DEBUG_INFO_BTF=y");
 	skel->rodata->have_rdonly_cast =
 		btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
@@ -169,6 +171,7 @@ static int load(struct collector *collector, const struct collector_options *opt
 		const char *tier, bool *ret_refused, struct qp_error *err)
 {
 	uint32_t ring_bytes = options && options->ring_bytes ? options->ring_bytes : QP_RING_BYTES;
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
 	int rc;
 
 	*ret_refused = false;
@@ -177,7 +180,11 @@ static int load(struct collector *collector, const struct collector_options *opt
 				    "the ring's size must be a power of two of at "
 				    "least %u bytes, not %u",
 				    RING_BYTES_MIN, ring_bytes);
-	collector->skel = capture_bpf__open();
+	/* Naming the BTF keeps libbpf from looking in those of modules, which takes CAP_SYS_ADMIN,
+	 * for the types of other kernels that io_uring's programs know. */
+	if (!options || !options->without_uring)
+		opts.btf_custom_path = VMLINUX_BTF;
+	collector->skel = capture_bpf__open_opts(&opts);
 	if (!collector->skel)
 		return load_error(-errno, err);
 	rc = settings_fill(collector, options, tier, err);

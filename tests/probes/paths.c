@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ static void act_plainly(void)
 	rmdir("plain");
 }
 
-/* Over links of this run and of /proc, which only the kernel can follow beyond doubt. */
+/* Over links of this run and of /proc. */
 static void act_over_links(void)
 {
 	mkdir("real", 0700);
@@ -85,6 +86,20 @@ static void act_in_vain(void)
 	symlink("x", "full");
 	unlink("full/a");
 	rmdir("full");
+}
+
+/* Over a link after names changed places, which only the kernel can follow beyond doubt. */
+static void act_after_exchange(void)
+{
+	mkdir("one", 0700);
+	mkdir("two", 0700);
+	symlink("one", "way");
+	syscall(SYS_renameat2, AT_FDCWD, "one", AT_FDCWD, "two", RENAME_EXCHANGE);
+	mkdir("way/folder", 0700);
+	rmdir("way/folder");
+	unlink("way");
+	rmdir("two");
+	rmdir("one");
 }
 
 static char name[32];
@@ -135,6 +150,7 @@ int main(int argc, char **argv)
 	act_plainly();
 	act_over_links();
 	act_in_vain();
+	act_after_exchange();
 	/* The collector looks up in the base tier while there is a process to look at. */
 	nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
 	return 0;
