@@ -7,7 +7,6 @@
 #include "bpf/core.bpf.h"
 
 #define I386_OLD_MMAP	90
-#define I386_SOCKETCALL 102
 #define SOCKETCALL_SEND 9 /* sendto without an address */
 
 #define TS_COMPAT 0x0002     /* arch/x86/include/asm/thread_info.h: a 32-bit call */
@@ -98,12 +97,10 @@ static __always_inline u32 abi_unwrap(u8 abi, u32 nr, u32 call, u64 *args)
 	if (abi != QP_ABI_I386)
 		return call;
 	if (nr == I386_SOCKETCALL) {
-		u32 which = args[0];
-
-		if (which >= sizeof(socketcalls) / sizeof(socketcalls[0]))
-			return QP_CALL_NONE;
-		call = socketcalls[which];
-		cnt = which == SOCKETCALL_SEND ? 4 : CALL_ARGS;
+		call = call_of(QP_ABI_NATIVE, shared_number(nr, args[0]));
+		if (!call)
+			return call;
+		cnt = args[0] == SOCKETCALL_SEND ? 4 : CALL_ARGS;
 		bpf_probe_read_user(in, cnt * sizeof(u32), (void *)args[1]);
 	} else if (nr == I386_OLD_MMAP) {
 		bpf_probe_read_user(in, sizeof(in), (void *)args[0]);
@@ -114,6 +111,25 @@ static __always_inline u32 abi_unwrap(u8 abi, u32 nr, u32 call, u64 *args)
 		args[i] = in[i];
 #endif
 	return call;
+}
+
+/*
+ * Under which ABI and number a call is counted. Those that share one of i386's numbers count
+ * as x86_64's calls of their names.
+ */
+static __always_inline void abi_counted(struct pt_regs *regs, u8 *abi, u32 *nr)
+{
+#ifdef __TARGET_ARCH_x86
+	u32 meant;
+
+	if (*abi != QP_ABI_I386)
+		return;
+	meant = shared_number(*nr, regs->bx);
+	if (!meant)
+		return;
+	*abi = QP_ABI_NATIVE;
+	*nr = meant;
+#endif
 }
 
 /* Bytes of a pointer in the task's structures. */

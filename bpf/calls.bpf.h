@@ -9,6 +9,9 @@
 
 #define CALL_ARGS 6
 
+#define I386_SOCKETCALL 102
+#define I386_IPC	117
+
 #define ROW_BY_PATH 0x01 /* QP_ROW_BY_PATH */
 
 struct call_row {
@@ -76,12 +79,26 @@ static const u16 x32_calls[] = {
 	[547 - 512] = QP_CALL_ID_pwritev2,
 };
 
-/* The second number of socketcall(2) (linux/net.h), which i386 has for socket calls. */
-static const u16 socketcalls[] = {
-	[1] = QP_CALL_ID_socket,    [2] = QP_CALL_ID_bind,     [3] = QP_CALL_ID_connect,
-	[4] = QP_CALL_ID_listen,    [5] = QP_CALL_ID_accept,   [9] = QP_CALL_ID_sendto,
-	[11] = QP_CALL_ID_sendto,   [16] = QP_CALL_ID_sendmsg, [18] = QP_CALL_ID_accept4,
-	[20] = QP_CALL_ID_sendmmsg,
+/* Numbers of x86_64 by name. */
+enum {
+#define QP_CALL(name, kind, x86_64, ...) NR_##name = (x86_64),
+#include "bpf/syscalls.def"
+#undef QP_CALL
+};
+
+/* What is behind i386's socketcall(2) and ipc(2) by their second number (linux/net.h,
+ * linux/ipc.h): numbers of x86_64, for i386 has none of its own for send, recv and semop. */
+static const u16 socketcall_numbers[] = {
+	[1] = NR_socket,    [2] = NR_bind,	  [3] = NR_connect,	[4] = NR_listen,
+	[5] = NR_accept,    [6] = NR_getsockname, [7] = NR_getpeername, [8] = NR_socketpair,
+	[9] = NR_sendto,    [10] = NR_recvfrom,	  [11] = NR_sendto,	[12] = NR_recvfrom,
+	[13] = NR_shutdown, [14] = NR_setsockopt, [15] = NR_getsockopt, [16] = NR_sendmsg,
+	[17] = NR_recvmsg,  [18] = NR_accept4,	  [19] = NR_recvmmsg,	[20] = NR_sendmmsg,
+};
+static const u16 ipc_numbers[] = {
+	[1] = NR_semop,	  [2] = NR_semget,  [3] = NR_semctl,  [4] = NR_semtimedop,
+	[11] = NR_msgsnd, [12] = NR_msgrcv, [13] = NR_msgget, [14] = NR_msgctl,
+	[21] = NR_shmat,  [22] = NR_shmdt,  [23] = NR_shmget, [24] = NR_shmctl,
 };
 #endif
 
@@ -104,6 +121,22 @@ static __always_inline u32 call_of(u8 abi, u32 nr)
 		return QP_CALL_NONE;
 #endif
 	return native_calls[nr];
+}
+
+/* The x86_64 number of the call that is meant by one of i386 that shares its number with
+ * others; 0, which no such call has, for any other. */
+static __noinline u32 shared_number(u32 nr, u32 second)
+{
+#ifdef __TARGET_ARCH_x86
+	barrier_var(second); /* Linux 6.1 learns no bound from what is compared in parts */
+	if (nr == I386_SOCKETCALL &&
+	    second < sizeof(socketcall_numbers) / sizeof(socketcall_numbers[0]))
+		return socketcall_numbers[second];
+	second &= 0xffff; /* above is a version */
+	if (nr == I386_IPC && second < sizeof(ipc_numbers) / sizeof(ipc_numbers[0]))
+		return ipc_numbers[second];
+#endif
+	return 0;
 }
 
 #endif

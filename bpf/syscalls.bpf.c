@@ -33,11 +33,13 @@ int count_call_in(u32 slot, u32 index)
 	return 0;
 }
 
-static __always_inline void count_call(u32 slot, u8 abi, u32 nr)
+static __always_inline void count_call(u32 slot, struct pt_regs *regs, u8 abi, u32 nr)
 {
-	u32 index = abi * QP_NR_CNT + (nr < QP_NR_CNT ? nr : QP_NR_CNT - 1);
+	u32 index;
 	u64 *count;
 
+	abi_counted(regs, &abi, &nr);
+	index = abi * QP_NR_CNT + (nr < QP_NR_CNT ? nr : QP_NR_CNT - 1);
 	if (many_slots) {
 		count_call_in(slot, index);
 		return;
@@ -238,7 +240,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 	call = call_of(abi, nr);
 	if (counted_at_exit(abi, nr, call))
 		return 0;
-	count_call(slot, abi, nr);
+	count_call(slot, regs, abi, nr);
 	state = task_state_get(bpf_get_current_task_btf());
 	if (!state) {
 		if (call)
@@ -322,7 +324,7 @@ static __noinline u32 blocked_call(struct task_struct *task, struct task_state *
 		return 0;
 	abi = abi_of_call(task, id);
 	nr = abi == QP_ABI_X32 ? (u32)id & ~X32_BIT : (u32)id;
-	count_call(task_slot(task), abi, nr);
+	count_call(task_slot(task), regs, abi, nr);
 	call = call_of(abi, nr);
 	state->nr = nr;
 	state->abi = abi;
@@ -351,7 +353,7 @@ static __always_inline bool count_exit(u32 slot, struct task_struct *task, struc
 	if (!counted_at_exit(abi, nr, call_of(abi, nr)))
 		return false;
 	if (!stopped)
-		count_call(slot, abi, nr);
+		count_call(slot, regs, abi, nr);
 	return true;
 }
 
