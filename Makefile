@@ -20,7 +20,7 @@ PACKAGES := build-essential pkg-config clang llvm bpftool libbpf-dev libelf-dev 
 # What the tests need beside them.
 TEST_PACKAGES := libcriterion-dev libclang-rt-dev libjemalloc2 strace python3-jsonschema podman musl \
 	bind9-dnsutils curl git netcat-openbsd openssh-client openssl python3-pip wget \
-	gcc-aarch64-linux-gnu qemu-user
+	gcc-aarch64-linux-gnu qemu-user nftables iputils-ping
 # qp of arm64, which replays logs under qemu-user, is built with these, unpacked into build/arm64/.
 ARM64_PACKAGES := libc6-dev $(filter lib%-dev zlib1g-dev,$(PACKAGES))
 # What check-vm needs beside them. The kernels are unpacked into build/vm/, never installed.

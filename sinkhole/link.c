@@ -3,6 +3,7 @@
 #include "sinkhole/link.h"
 
 #include "sinkhole/netns.h"
+#include "sinkhole/occupied.h"
 #include "sinkhole/route.h"
 
 #include <linux/if_addr.h>
@@ -89,15 +90,13 @@ static struct nl_addr *broadcast_of(struct nl_addr *address)
  * IPv6 addresses work at once, without duplicate address detection, and bring no route to
  * their network: no neighbour would answer there, so the gateway must be asked.
  */
-static int address_add(struct nl_sock *sock, int family, int ifindex, const char *text,
+static int address_add(struct nl_sock *sock, int family, int ifindex, struct nl_addr *address,
 		       struct qp_error *err)
 {
 	_cleanup_(rtnl_addr) struct rtnl_addr *object = rtnl_addr_alloc();
-	_cleanup_nl_addr_ struct nl_addr *address = NULL, *broadcast = NULL;
-	int r = address_parse(text, family, &address, err);
+	_cleanup_nl_addr_ struct nl_addr *broadcast = NULL;
+	int r;
 
-	if (r < 0)
-		return r;
 	if (!object)
 		return qp_error_set(err, -ENOMEM, "out of memory");
 	rtnl_addr_set_ifindex(object, ifindex);
@@ -133,22 +132,29 @@ static void interface_quiet(const char *interface)
 	interface_sysctl("ipv6", interface, "addr_gen_mode", "1");
 }
 
-static int default_route(struct nl_sock *sock, int family, int ifindex, const char *gateway,
-			 bool *kept, struct qp_error *err)
+/* One family of the sandbox's interface: an address, and the way out unless it has one. */
+static int family_add(struct nl_sock *sock, int family, int ifindex, const char *address,
+		      const char *gateway, bool *default_route, struct qp_error *err)
 {
-	_cleanup_nl_addr_ struct nl_addr *address = NULL;
-	int r = address_parse(gateway, family, &address, err);
+	_cleanup_nl_addr_ struct nl_addr *own = NULL, *hop = NULL;
+	bool present = false;
+	int r = address_parse(address, family, &own, err);
 
-	if (r < 0)
-		return r;
-	r = route_add_default(sock, family, ifindex, address, err);
-	if (r == -EEXIST)
-		*kept = true;
+	if (r == 0)
+		r = address_parse(gateway, family, &hop, err);
+	if (r == 0)
+		r = occupied_routes(sock, family, own, &present, err);
+	if (r == 0)
+		r = address_add(sock, family, ifindex, own, err);
+	if (r == 0 && !present)
+		r = route_add_default(sock, family, ifindex, hop, err);
+	*default_route |= present || r == -EEXIST;
 	return r == -EEXIST ? 0 : r;
 }
 
 /* In the sandbox's namespace. */
-static int sandbox_side(const struct link_config *config, bool *ret_kept, struct qp_error *err)
+static int sandbox_side(const struct link_config *config, struct link_found *found,
+			struct qp_error *err)
 {
 	_cleanup_nl_sock_ struct nl_sock *sock = NULL;
 	int r = nl_open(NETLINK_ROUTE, &sock, err), ifindex;
@@ -158,21 +164,30 @@ static int sandbox_side(const struct link_config *config, bool *ret_kept, struct
 	ifindex = (int)if_nametoindex(config->interface);
 	if (!ifindex)
 		return qp_error_set(err, -errno, "%s: %s", config->interface, strerror(errno));
+	r = occupied_links(sock, &found->others, err);
+	if (r < 0)
+		return r;
 	netns_sysctl("ipv6/conf/lo/disable_ipv6", "0");
 	interface_quiet(config->interface);
 	r = link_up(sock, LOOPBACK_INDEX, err);
 	if (r == 0)
 		r = link_up(sock, ifindex, err);
-	if (r == 0)
-		r = address_add(sock, AF_INET, ifindex, config->address4, err);
-	if (r == 0)
-		r = default_route(sock, AF_INET, ifindex, config->gateway4, ret_kept, err);
-	if (r < 0 || !config->address6)
-		return r;
-	r = address_add(sock, AF_INET6, ifindex, config->address6, err);
-	if (r == 0)
-		r = default_route(sock, AF_INET6, ifindex, config->gateway6, ret_kept, err);
+	if (r == 0 && config->address4)
+		r = family_add(sock, AF_INET, ifindex, config->address4, config->gateway4,
+			       &found->default_route, err);
+	if (r == 0 && config->address6)
+		r = family_add(sock, AF_INET6, ifindex, config->address6, config->gateway6,
+			       &found->default_route, err);
 	return r;
+}
+
+static int own_address(struct nl_sock *sock, int family, int ifindex, const char *text,
+		       struct qp_error *err)
+{
+	_cleanup_nl_addr_ struct nl_addr *address = NULL;
+	int r = address_parse(text, family, &address, err);
+
+	return r < 0 ? r : address_add(sock, family, ifindex, address, err);
 }
 
 /* In the sinkhole's own namespace. */
@@ -192,25 +207,25 @@ static int own_side(struct nl_sock *sock, const struct link_config *config, stru
 	r = link_up(sock, LOOPBACK_INDEX, err);
 	if (r == 0)
 		r = link_up(sock, ifindex, err);
-	if (r == 0)
-		r = address_add(sock, AF_INET, ifindex, config->gateway4, err);
-	if (r == 0)
+	if (r == 0 && config->gateway4)
+		r = own_address(sock, AF_INET, ifindex, config->gateway4, err);
+	if (r == 0 && config->gateway4)
 		r = route_all_local(sock, AF_INET, LINK_SINKHOLE_NAME, ifindex, err);
-	if (r < 0 || !config->address6)
+	if (r < 0 || !config->gateway6)
 		return r;
-	r = address_add(sock, AF_INET6, ifindex, config->gateway6, err);
+	r = own_address(sock, AF_INET6, ifindex, config->gateway6, err);
 	if (r == 0)
-		r = address_add(sock, AF_INET6, ifindex, LINK_LOCAL, err);
+		r = own_address(sock, AF_INET6, ifindex, LINK_LOCAL, err);
 	if (r == 0)
 		r = route_all_local(sock, AF_INET6, LINK_SINKHOLE_NAME, ifindex, err);
 	return r;
 }
 
-int link_setup(const struct link_config *config, int own_fd, int sandbox_fd, bool *ret_kept_route,
-	       struct qp_error *err)
+int link_setup(const struct link_config *config, int own_fd, int sandbox_fd,
+	       struct link_found *ret_found, struct qp_error *err)
 {
 	_cleanup_nl_sock_ struct nl_sock *sock = NULL;
-	bool kept = false;
+	struct link_found found = {};
 	int r = nl_open(NETLINK_ROUTE, &sock, err), back;
 
 	if (r == 0)
@@ -222,11 +237,13 @@ int link_setup(const struct link_config *config, int own_fd, int sandbox_fd, boo
 		r = netns_enter(sandbox_fd, err);
 	if (r < 0)
 		return r;
-	r = sandbox_side(config, &kept, err);
+	r = sandbox_side(config, &found, err);
 	back = netns_enter(own_fd, err);
 	if (r == 0)
 		r = back;
 	if (r == 0)
-		*ret_kept_route = kept;
+		*ret_found = found;
+	else
+		json_decref(found.others);
 	return r;
 }

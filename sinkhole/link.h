@@ -9,6 +9,7 @@
 
 #include "sinkhole/nl.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 
 /* The sinkhole's end of the pair, in its own namespace. */
@@ -17,19 +18,24 @@
 /* The sandbox's interface and the machine it seems to be plugged into. */
 struct link_config {
 	const char *interface; /* the sandbox's end */
-	const char *address4;  /* with a prefix length */
-	const char *gateway4;
-	const char *address6; /* NULL together with gateway6: no IPv6 */
-	const char *gateway6;
+	/* With a prefix length; NULL together with the gateway: none of that family. */
+	const char *address4, *gateway4;
+	const char *address6, *gateway6;
+};
+
+/* What the sandbox had before, and has still. */
+struct link_found {
+	bool default_route; /* of a family that it was to get one of */
+	json_t *others;	    /* owned: the names of its links that are up */
 };
 
 /*
  * Makes the pair, brings both ends and both loopbacks up, gives the sandbox its addresses
  * and, where it has none, default routes. The caller is in the namespace of @own_fd, which
  * must be new, and is there again afterwards, also on failure as far as the kernel lets it.
- * *ret_kept_route: a default route was there already and was left.
+ * -EADDRINUSE when the sandbox has routes that would get in each other's way with these.
  */
-int link_setup(const struct link_config *config, int own_fd, int sandbox_fd, bool *ret_kept_route,
-	       struct qp_error *err);
+int link_setup(const struct link_config *config, int own_fd, int sandbox_fd,
+	       struct link_found *ret_found, struct qp_error *err);
 
 #endif

@@ -72,19 +72,19 @@ static int port_of(int fd, uint16_t *ret_port)
 	return 0;
 }
 
-/* Both families' sockets of one type, on the same port. */
-static int pair_open(int type, bool ipv6, int *ret_fd4, int *ret_fd6, uint16_t *ret_port)
+/* The families' sockets of one type, on the same port. */
+static int pair_open(int type, bool ipv4, bool ipv6, int *ret_fd4, int *ret_fd6, uint16_t *ret_port)
 {
 	int r = -EADDRINUSE;
 
 	for (int i = 0; i < PORT_ATTEMPTS && r == -EADDRINUSE; i++) {
-		_cleanup_close_ int fd4 = listener_open(AF_INET, type, 0);
+		_cleanup_close_ int fd4 = ipv4 ? listener_open(AF_INET, type, 0) : -1;
 		_cleanup_close_ int fd6 = -1;
 		uint16_t port = 0;
 
-		if (fd4 < 0)
+		if (ipv4 && fd4 < 0)
 			return fd4;
-		r = port_of(fd4, &port);
+		r = ipv4 ? port_of(fd4, &port) : 0;
 		if (r < 0)
 			return r;
 		fd6 = ipv6 ? listener_open(AF_INET6, type, port) : -1;
@@ -92,6 +92,9 @@ static int pair_open(int type, bool ipv6, int *ret_fd4, int *ret_fd6, uint16_t *
 			r = fd6;
 			continue;
 		}
+		r = ipv4 ? 0 : port_of(fd6, &port);
+		if (r < 0)
+			return r;
 		*ret_fd4 = steal_fd(&fd4);
 		*ret_fd6 = steal_fd(&fd6);
 		*ret_port = port;
@@ -100,7 +103,7 @@ static int pair_open(int type, bool ipv6, int *ret_fd4, int *ret_fd6, uint16_t *
 	return r;
 }
 
-int listeners_open(bool ipv6, struct listeners *ret_listeners, struct qp_error *err)
+int listeners_open(bool ipv4, bool ipv6, struct listeners *ret_listeners, struct qp_error *err)
 {
 	_cleanup_close_ int tcp4 = -1, tcp6 = -1;
 	int r;
@@ -115,9 +118,9 @@ int listeners_open(bool ipv6, struct listeners *ret_listeners, struct qp_error *
 				    "cannot write below /proc/sys/net: %s; it must be mounted "
 				    "read-write",
 				    strerror(-r));
-	r = pair_open(SOCK_STREAM, ipv6, &tcp4, &tcp6, &ret_listeners->tcp_port);
+	r = pair_open(SOCK_STREAM, ipv4, ipv6, &tcp4, &tcp6, &ret_listeners->tcp_port);
 	if (r == 0)
-		r = pair_open(SOCK_DGRAM, ipv6, &ret_listeners->udp4, &ret_listeners->udp6,
+		r = pair_open(SOCK_DGRAM, ipv4, ipv6, &ret_listeners->udp4, &ret_listeners->udp6,
 			      &ret_listeners->udp_port);
 	if (r < 0)
 		return qp_error_set(err, r, "cannot open the listeners: %s; run as root",

@@ -15,8 +15,8 @@ struct listeners {
 	uint16_t tcp_port, udp_port; /* the same for both families */
 };
 
-/* Opens them in the caller's namespace. On failure none is left open. */
-int listeners_open(bool ipv6, struct listeners *ret_listeners, struct qp_error *err);
+/* Opens those of the families asked for in the caller's namespace. On failure none is left open. */
+int listeners_open(bool ipv4, bool ipv6, struct listeners *ret_listeners, struct qp_error *err);
 
 /*
  * A socket that sends UDP from @source, whatever its address; any user may make it after

@@ -33,8 +33,9 @@ struct settings {
 	const char *netns;
 	uint64_t pid, netns_fd, user, decoys_fd, ca_fd;
 	const char *out, *respond, *tls;
-	bool ipv4_only;
+	bool ipv4_only, ipv6_only;
 	struct link_config link;
+	struct link_found found;
 };
 
 static const struct command_help help = {
@@ -66,6 +67,9 @@ static int settings_check(const struct settings *settings, struct qp_error *err)
 	    !strcmp(interface, "lo"))
 		return qp_error_set(err, -EINVAL, "--interface %s: no name for an interface",
 				    interface);
+	if (settings->ipv4_only && settings->ipv6_only)
+		return qp_error_set(err, -EINVAL,
+				    "--ipv4-only and --ipv6-only leave no network at all");
 	if (settings->ca_fd != NUMBER_UNSET && !intercepts(settings))
 		return qp_error_set(err, -EINVAL, "--ca-fd is of use with --tls intercept only");
 	return 0;
@@ -98,6 +102,8 @@ static int settings_read(int argc, char **argv, struct settings *settings, bool 
 		 "the next hop it sees (default: 2001:db8:17:4::1)", 0, 0, NULL},
 		{"ipv4-only", OPTION_FLAG, &settings->ipv4_only, NULL, "give the sandbox no IPv6",
 		 0, 0, NULL},
+		{"ipv6-only", OPTION_FLAG, &settings->ipv6_only, NULL, "give the sandbox no IPv4",
+		 0, 0, NULL},
 		{"decoys-fd", OPTION_NUMBER, &settings->decoys_fd, "N",
 		 "look for the values of this JSON object, read from descriptor N", 0, INT_MAX,
 		 NULL},
@@ -126,6 +132,8 @@ static int settings_read(int argc, char **argv, struct settings *settings, bool 
 		return qp_error_set(err, -EINVAL, "unexpected operand '%s'", argv[0]);
 	if (settings->ipv4_only)
 		settings->link.address6 = settings->link.gateway6 = NULL;
+	if (settings->ipv6_only)
+		settings->link.address4 = settings->link.gateway4 = NULL;
 	return settings_check(settings, err);
 }
 
@@ -162,7 +170,6 @@ static int signals_open(int *ret_fd, struct qp_error *err)
 static int network_setup(struct settings *settings, struct qp_error *err)
 {
 	_cleanup_close_ int sandbox = -1, own = -1;
-	bool kept_route = false;
 	int r = netns_open(
 		settings->netns, settings->pid == NUMBER_UNSET ? 0 : (pid_t)settings->pid,
 		settings->netns_fd == NUMBER_UNSET ? -1 : (int)settings->netns_fd, &sandbox, err);
@@ -170,16 +177,24 @@ static int network_setup(struct settings *settings, struct qp_error *err)
 	if (r == 0)
 		r = netns_new(&own, err);
 	if (r == 0 && settings->link.address6 && access("/proc/sys/net/ipv6", F_OK) != 0) {
+		if (settings->ipv6_only)
+			return qp_error_set(err, -EAFNOSUPPORT,
+					    "this kernel has no IPv6; leave out --ipv6-only");
 		log_warning("this kernel has no IPv6; the sandbox gets IPv4 only");
 		settings->link.address6 = settings->link.gateway6 = NULL;
 	}
 	if (r == 0)
-		r = link_setup(&settings->link, own, sandbox, &kept_route, err);
-	if (r == 0 && kept_route)
+		r = link_setup(&settings->link, own, sandbox, &settings->found, err);
+	if (r < 0)
+		return r;
+	if (settings->found.default_route)
 		log_warning("the sandbox has a default route already, which is left: only what it "
 			    "sends by %s is seen",
 			    settings->link.interface);
-	return r;
+	if (json_array_size(settings->found.others))
+		log_warning("the sandbox has other links, which are left: what it sends by them is "
+			    "not seen; the record `ready` names them");
+	return 0;
 }
 
 /* What is to be looked for; nothing when no descriptor was named. */
@@ -228,7 +243,8 @@ static int service_setup(struct settings *settings, struct record_log *log,
 	if (r == 0)
 		r = signals_open(&signals, err);
 	if (r == 0)
-		r = listeners_open(settings->link.address6 != NULL, &listeners, err);
+		r = listeners_open(settings->link.address4 != NULL, settings->link.address6 != NULL,
+				   &listeners, err);
 	if (r == 0)
 		r = service_new(&listeners, signals, log, decoys, descriptors - OWN_DESCRIPTORS,
 				&service, err);
@@ -258,6 +274,8 @@ static int ready_write(const struct settings *settings, const char *pem, struct 
 			record.failed = true;
 	record_set(&record, "addresses", addresses);
 	record_text(&record, "tls", settings->tls);
+	if (json_array_size(settings->found.others))
+		record_set(&record, "otherLinks", json_incref(settings->found.others));
 	if (pem)
 		record_text(&record, "ca", pem);
 	return record_write(log, &record);
@@ -314,6 +332,7 @@ int main(int argc, char **argv)
 	service_set_respond(service, respond);
 	service_set_tls(service, tls);
 	ready_write(&settings, pem, &log);
+	json_decref(settings.found.others);
 	r = service_run(service, &err);
 	if (r < 0)
 		log_qp_error(&err);

@@ -21,11 +21,13 @@ export function workplace() {
 }
 
 // A sandbox's namespace with a sinkhole; calls body(box), ends the sinkhole, returns what it
-// wrote. box.run runs JavaScript inside, with the sinkhole as its name server.
-export async function sinkhole(options, body) {
+// wrote. box.run runs JavaScript inside, with the sinkhole as its name server. prepare(name) comes
+// before the sinkhole, settled(name) after it; `signal` ends it.
+export async function sinkhole(options, body, { prepare, settled, signal = "SIGTERM" } = {}) {
   const name = `qp-test-${process.pid}-${serial++}`;
   execFileSync("ip", ["netns", "add", name]);
   try {
+    prepare?.(name);
     const child = spawn(program, ["--netns", name, ...options],
       { stdio: ["ignore", "pipe", "pipe"] });
     let out = "", err = "";
@@ -38,7 +40,7 @@ export async function sinkhole(options, body) {
       });
       await body({ name, child, ready: JSON.parse(out.split("\n")[0]), run: (code, ...args) => inside(name, code, args) });
     } finally {
-      child.kill("SIGTERM");
+      child.kill(signal);
     }
     assert.deepEqual(await ended, [0, null], err);
     assert.ok(out.endsWith("\n"));
@@ -48,6 +50,7 @@ export async function sinkhole(options, body) {
     assert.equal(end.type, "end");
     assert.equal(end.records, records.length);
     records.shift();
+    await settled?.(name);
     return { records, end };
   } finally {
     execFileSync("ip", ["netns", "del", name]);
