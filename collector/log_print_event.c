@@ -196,6 +196,10 @@ static int add_call(const struct kernel_event *event, json_t *line)
 		    ? add_request(call, line) < 0
 		    : json_object_set_new(line, "nr", json_integer(call->nr)) < 0)
 		return -ENOMEM;
+	/* What ties an entry, an object and the call's end. */
+	if (call->entered_ns &&
+	    json_object_set_new(line, "enteredNs", json_integer((json_int_t)call->entered_ns)) < 0)
+		return -ENOMEM;
 	if (event->head.type == QP_EVENT_ENTER)
 		return add_flags(line, call_flags, call->flags);
 	if (json_object_set_new(line, "ret", json_integer(call->ret)) < 0)
@@ -242,7 +246,8 @@ static int add_body(const struct kernel_event *event, json_t *line)
 				 "sport", address->sport, "cookie", (json_int_t)address->cookie);
 		break;
 	case QP_EVENT_OBJECT:
-		more = json_pack("{s:s}", "call", call_info_get(event->object.call)->name);
+		more = json_pack("{s:s, s:I}", "call", call_info_get(event->object.call)->name,
+				 "enteredNs", (json_int_t)event->object.entered_ns);
 		break;
 	case QP_EVENT_ENV:
 		return 0; /* the field says all */

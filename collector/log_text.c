@@ -189,12 +189,17 @@ static void env_print(const struct text_log *log, const struct kernel_event *eve
 /* What a call by path acts on: one path, or two of a rename or a link. */
 static int object_print(const struct text_log *log, const struct kernel_event *event)
 {
+	const char *before = " ";
 	int r = 0;
 
-	fprintf(log->out, "%s: the kernel acts on ", call_info_get(event->object.call)->name);
-	for (size_t i = 0; r == 0 && i < event->fields_cnt; i++)
-		if (event->fields[i].kind == QP_FIELD_PATH)
-			r = text_path(log->out, &event->fields[i]);
+	fprintf(log->out, "%s: the kernel acts on", call_info_get(event->object.call)->name);
+	for (size_t i = 0; r == 0 && i < event->fields_cnt; i++) {
+		if (event->fields[i].kind != QP_FIELD_PATH)
+			continue;
+		fputs(before, log->out);
+		r = text_path(log->out, &event->fields[i]);
+		before = " and ";
+	}
 	return r;
 }
 

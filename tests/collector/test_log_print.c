@@ -84,6 +84,25 @@ Test(log_print, an_exec_has_its_arguments)
 		    "{'arg': '0', 'argv': ['sh', '-c', '', 'x']}");
 }
 
+Test(log_print, an_object_has_its_call_and_every_path)
+{
+	const struct qp_object body = {.call = QP_CALL_ID_renameat2, .entered_ns = 7};
+	struct building b = begin_event(s, QP_EVENT_OBJECT, 10, &body, sizeof(body));
+	const json_t *line;
+
+	add_path_full(&b, 1, "/tmp/a", 0, 5, S_IFREG | 0644);
+	add_path_full(&b, 3, "/tmp/b", 0, 6, S_IFREG | 0600);
+	emit(s, &b);
+	line = print(0);
+	assert_json(json_object_get(line, "event"), "'object'");
+	assert_json(json_object_get(line, "call"), "'renameat2'");
+	assert_json(json_object_get(line, "enteredNs"), "7");
+	assert_json(json_object_get(line, "fields"),
+		    "[{'arg': '1', 'path': {'path': '/tmp/a', 'ino': 5, 'dev': 42, 'mode': 33188, "
+		    "'fsmagic': 0}}, {'arg': '3', 'path': {'path': '/tmp/b', 'ino': 6, 'dev': 42, "
+		    "'mode': 33152, 'fsmagic': 0}}]");
+}
+
 Test(log_print, addresses_are_as_people_write_them)
 {
 	const json_t *line;

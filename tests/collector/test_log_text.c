@@ -113,6 +113,22 @@ Test(log_text, a_path_that_changed_during_the_call_is_told)
 		"10    0.000002 <... unlink resumed>) = 0 /* argument 0 at the exit: \"/b\" */\n");
 }
 
+Test(log_text, what_the_kernel_acts_on_is_a_comment)
+{
+	const struct qp_object one = {.call = QP_CALL_ID_unlinkat},
+			       two = {.call = QP_CALL_ID_renameat2};
+	struct building b = begin_event(s, QP_EVENT_OBJECT, 10, &one, sizeof(one));
+
+	add_path(&b, 1, "/tmp/a\n");
+	emit(s, &b);
+	b = begin_event(s, QP_EVENT_OBJECT, 10, &two, sizeof(two));
+	add_path(&b, 1, "/tmp/a");
+	add_path(&b, 3, "/tmp/b");
+	emit(s, &b);
+	assert_printed("# 10    0.000001 unlinkat: the kernel acts on </tmp/a\\n>\n"
+		       "# 10    0.000002 renameat2: the kernel acts on </tmp/a> and </tmp/b>\n");
+}
+
 Test(log_text, an_exec_shows_the_file_and_every_argument)
 {
 	ev_exec_full(s, 10, "/usr/bin/dash", 9, 0, QP_EXEC_MEMFD, "/work", "/usr/bin/sh",

@@ -130,6 +130,7 @@ test('the tables of the document read a log as qp does', (t) => {
   const names = [...fs.readFileSync('bpf/syscalls.def', 'utf8').matchAll(/^QP_CALL\((\w+),/gm)].map(([, name]) => name);
   for (const [row, call] of rows) assert.equal(names[row - 1], call, `row ${row}`);
   const { move, object, ...always } = BODIES; // nobody is moved in a sandbox, and not every kernel tells of objects
+  assert.equal(seen.has('object'), run.receipt.evidence.tier === 'kernel-object');
   for (const table of new Set(Object.values(BODIES))) assert.equal(sizeOf(table), sizes[table], table);
   for (const what of [...Object.keys(always), 'env', 'path', 'string', 'argv', 'sock', 'payload']) assert.ok(seen.has(what), what);
 });

@@ -66,7 +66,7 @@ test('a line for each record, comments for what is no kernel event', (t) => {
   const records = json.stdout.split('\n').slice(0, -1).map((line) => JSON.parse(line));
   assert.equal(lines.length, records.length);
   records.forEach((record, i) => {
-    const comment = record.type !== 'event' || ['sockaddr', 'env'].includes(record.event);
+    const comment = record.type !== 'event' || ['sockaddr', 'env', 'object', 'move'].includes(record.event);
     assert.equal(lines[i].startsWith('# '), comment, lines[i]);
     if (record.type !== 'event') assert.equal(lines[i].split(' ')[1], record.type);
   });
