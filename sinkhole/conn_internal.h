@@ -52,13 +52,14 @@ struct conn {
 	size_t len, cap;
 	struct http_head head;
 	struct http_body body;
-	EVP_MD_CTX *body_hash;	 /* once a body has begun */
-	struct rpc_body rpc;	 /* the body, while it may be a call */
-	uint64_t broken_bytes;	 /* after HTTP broke */
-	struct h2 *h2;		 /* of HTTP/2 */
-	struct talk *talk;	 /* of another protocol; the greeting is out in CONN_SNIFF */
-	struct talk *via;	 /* of the proxy that it went through */
-	struct tls_hello *hello; /* once it was whole */
+	EVP_MD_CTX *body_hash;	      /* once a body has begun */
+	struct rpc_body rpc;	      /* the body, while it may be a call */
+	uint64_t broken_bytes;	      /* after HTTP broke */
+	struct h2 *h2;		      /* of HTTP/2 */
+	struct talk *talk;	      /* of another protocol; the greeting is out in CONN_SNIFF */
+	struct talk *via;	      /* of the proxy that it went through */
+	struct tls_progress progress; /* of the ClientHello in buf */
+	struct tls_hello *hello;      /* once it was whole */
 	uint64_t after_hello;
 	/* Of TLS that is answered. */
 	struct tls_session *tls;

@@ -164,7 +164,8 @@ static bool tls_step(struct conn *conn)
 {
 	struct tls_hello hello;
 	const char *why = "";
-	ssize_t used = tls_hello_parse((const uint8_t *)conn->buf, conn->len, &hello, &why);
+	ssize_t used = tls_hello_parse(&conn->progress, (const uint8_t *)conn->buf, conn->len,
+				       &hello, &why);
 
 	if (used == -EAGAIN)
 		return false;
@@ -271,8 +272,11 @@ static bool sniff_step(struct conn *conn)
 		return conn->len >= H2_PREFACE_LEN && go_h2(conn);
 	/* A connection that spoke HTTP goes on with it. */
 	if (!conn->recorded && tls_looks_like_hello(bytes, conn->len)) {
-		conn->state = conn->len < 3 ? CONN_SNIFF : CONN_TLS;
-		return conn->len >= 3;
+		if (conn->len < 3)
+			return false;
+		conn->state = CONN_TLS;
+		conn->progress = (struct tls_progress){};
+		return true;
 	}
 	if (!conn->recorded && conn->dst.port != DNS_PORT && conn_talk_early(conn, &wait))
 		return go_tell(conn);

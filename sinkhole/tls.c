@@ -108,9 +108,10 @@ static bool alpn_parse(struct vector data, struct tls_hello *hello)
 	if (!take_vector(&data, 2, &list) || data.len || !list.len || hello->alpn_cnt)
 		return false;
 	while (list.len) {
-		if (!take_vector(&list, 1, &name) || !name.len || hello->alpn_cnt == TLS_ALPN_MAX ||
-		    name.len > TLS_ALPN_BYTES_MAX - used)
+		if (!take_vector(&list, 1, &name) || !name.len)
 			return false;
+		if (hello->alpn_cnt == TLS_ALPN_MAX || name.len > TLS_ALPN_BYTES_MAX - used)
+			continue;
 		memcpy(hello->alpn + used, name.p, name.len);
 		used += name.len;
 		hello->alpn_len[hello->alpn_cnt++] = (uint8_t)name.len;
@@ -185,54 +186,76 @@ static const char *record_header(const uint8_t *bytes, size_t len, size_t *ret_l
 	return NULL;
 }
 
-/* The length of the whole message, once its header is there; 0 before. */
-static const char *message_header(const uint8_t *message, size_t len, size_t *ret_len)
+/* Takes in a record's payload; the message's length is known once its header is there. */
+static const char *payload_count(struct tls_progress *progress, const uint8_t *payload, size_t len)
 {
-	*ret_len = 0;
-	if (len >= 1 && message[0] != CLIENT_HELLO)
+	for (size_t i = 0; i < len && progress->gathered + i < MESSAGE_HEADER; i++)
+		progress->header[progress->gathered + i] = payload[i];
+	progress->gathered += len;
+	if (progress->header[0] != CLIENT_HELLO)
 		return "a handshake that does not begin with a ClientHello";
-	if (len < MESSAGE_HEADER)
+	if (progress->gathered < MESSAGE_HEADER)
 		return NULL;
-	*ret_len = MESSAGE_HEADER + ((size_t)message[1] << 16 | be16(message + 2));
-	return *ret_len > TLS_HELLO_MAX ? "a ClientHello beyond 64 KiB" : NULL;
+	progress->whole =
+		MESSAGE_HEADER + ((size_t)progress->header[1] << 16 | be16(progress->header + 2));
+	if (progress->whole > TLS_HELLO_MAX)
+		return "a ClientHello longer than any can be";
+	return progress->gathered > progress->whole ? "bytes are left over behind the ClientHello"
+						    : NULL;
 }
 
-static int refuse(const char **ret_why, const char *why)
+/* Whether the message is whole: 0, -EAGAIN, -EBADMSG. What is kept of a message and has not
+ * come to its end is bounded, since no record is empty. */
+static int records_count(struct tls_progress *progress, const uint8_t *bytes, size_t len,
+			 const char **ret_why)
 {
-	*ret_why = why;
-	return -EBADMSG;
-}
+	while (!progress->whole || progress->gathered < progress->whole) {
+		const uint8_t *record = bytes + progress->pos;
+		size_t left = len - progress->pos, payload;
 
-ssize_t tls_hello_parse(const uint8_t *bytes, size_t len, struct tls_hello *ret_hello,
-			const char **ret_why)
-{
-	_cleanup_free_ uint8_t *message = malloc(TLS_HELLO_MAX + RECORD_MAX);
-	size_t pos = 0, gathered = 0, whole = 0, record_len;
-	const char *why;
-
-	if (!message)
-		return -ENOMEM;
-	for (;;) {
-		why = record_header(bytes + pos, len - pos, &record_len);
-		if (why)
-			return refuse(ret_why, why);
-		if (len - pos < RECORD_HEADER || len - pos - RECORD_HEADER < record_len)
-			return pos >= TLS_HELLO_MAX ? refuse(ret_why, "too many records") : -EAGAIN;
-		memcpy(message + gathered, bytes + pos + RECORD_HEADER, record_len);
-		gathered += record_len;
-		pos += RECORD_HEADER + record_len;
-		why = message_header(message, gathered, &whole);
-		if (why)
-			return refuse(ret_why, why);
-		if (whole && gathered >= whole)
-			break;
-		if (pos >= TLS_HELLO_MAX)
-			return refuse(ret_why, "too many records");
+		*ret_why = record_header(record, left, &payload);
+		if (*ret_why)
+			return -EBADMSG;
+		if (left < RECORD_HEADER || left - RECORD_HEADER < payload)
+			return -EAGAIN;
+		*ret_why = payload_count(progress, record + RECORD_HEADER, payload);
+		if (*ret_why)
+			return -EBADMSG;
+		progress->pos += RECORD_HEADER + payload;
 	}
-	if (gathered > whole)
-		return refuse(ret_why, "bytes are left over behind the ClientHello");
-	memset(ret_hello, 0, sizeof(*ret_hello));
-	why = body_parse((struct vector){message + MESSAGE_HEADER, whole - MESSAGE_HEADER},
-			 ret_hello);
-	return why ? refuse(ret_why, why) : (ssize_t)pos;
+	return 0;
+}
+
+/* The payloads of the first @len bytes, one after the other. */
+static void payloads_join(const uint8_t *bytes, size_t len, uint8_t *message)
+{
+	for (size_t at = 0; at < len;) {
+		size_t payload = be16(bytes + at + 3);
+
+		memcpy(message, bytes + at + RECORD_HEADER, payload);
+		message += payload;
+		at += RECORD_HEADER + payload;
+	}
+}
+
+ssize_t tls_hello_parse(struct tls_progress *progress, const uint8_t *bytes, size_t len,
+			struct tls_hello *ret_hello, const char **ret_why)
+{
+	_cleanup_free_ uint8_t *message = NULL;
+	const char *why = NULL;
+	int r = records_count(progress, bytes, len, &why);
+
+	if (r == 0) {
+		message = malloc(progress->whole);
+		if (!message)
+			return -ENOMEM;
+		payloads_join(bytes, progress->pos, message);
+		memset(ret_hello, 0, sizeof(*ret_hello));
+		why = body_parse(
+			(struct vector){message + MESSAGE_HEADER, progress->whole - MESSAGE_HEADER},
+			ret_hello);
+	}
+	if (why)
+		*ret_why = why;
+	return why ? -EBADMSG : r < 0 ? r : (ssize_t)progress->pos;
 }

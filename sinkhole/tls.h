@@ -11,7 +11,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TLS_HELLO_MAX	   65536 /* bytes of the message, and of the records that carry it */
+/* Bytes of the longest message that its vectors allow (RFC 8446 sections 4 and 4.1.2): header,
+ * version, random, session id, suites, compression methods, extensions. */
+#define TLS_HELLO_MAX	   (4 + 2 + 32 + 1 + 32 + 2 + 65534 + 1 + 255 + 2 + 65535)
 #define TLS_SNI_MAX	   255
 #define TLS_ALPN_MAX	   16
 #define TLS_ALPN_BYTES_MAX 512
@@ -28,7 +30,7 @@ struct tls_list {
 struct tls_hello {
 	uint8_t sni[TLS_SNI_MAX];
 	size_t sni_len; /* 0: none was sent */
-	/* The offered protocols, one after the other in @alpn. */
+	/* The offered protocols, one after the other in @alpn; what has no room is left out. */
 	uint8_t alpn[TLS_ALPN_BYTES_MAX];
 	uint8_t alpn_len[TLS_ALPN_MAX];
 	size_t alpn_cnt;
@@ -40,13 +42,23 @@ struct tls_hello {
  * tell, as long as they agree. */
 bool tls_looks_like_hello(const uint8_t *bytes, size_t len);
 
+/* How far the records that arrived have been read, all zeros before the first; so that each of
+ * them is read once, in however many pieces they come. */
+struct tls_progress {
+	size_t pos;	 /* bytes of whole records */
+	size_t gathered; /* of the message in them */
+	size_t whole;	 /* the message's length, 0 before its header is there */
+	uint8_t header[4];
+};
+
 /*
- * Parses the records at the start of @bytes. Returns how many bytes the records with the
- * ClientHello take; -EAGAIN when they are not whole yet; -EBADMSG, with *ret_why a literal,
- * when they cannot become a ClientHello; -ENOMEM.
+ * Parses the records at the start of @bytes, which began with the same bytes at each earlier call
+ * with @progress. Returns how many bytes the records with the ClientHello take; -EAGAIN when
+ * they are not whole yet; -EBADMSG, with *ret_why a literal, when they cannot become a
+ * ClientHello; -ENOMEM.
  */
-ssize_t tls_hello_parse(const uint8_t *bytes, size_t len, struct tls_hello *ret_hello,
-			const char **ret_why);
+ssize_t tls_hello_parse(struct tls_progress *progress, const uint8_t *bytes, size_t len,
+			struct tls_hello *ret_hello, const char **ret_why);
 
 /* The fatal handshake_failure alert, as a server sends that shares no parameters. */
 extern const uint8_t tls_handshake_failure[TLS_ALERT_SIZE];

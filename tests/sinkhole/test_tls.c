@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinkhole/tls.h"
 #include "tests/sinkhole/exact.h"
+#include "tests/sinkhole/hello.h"
 
 #include <criterion/criterion.h>
 
@@ -30,22 +31,15 @@ struct stream {
 /* The message in records of @piece bytes each. */
 static void stream_of(struct stream *stream, const uint8_t *message, size_t len, size_t piece)
 {
-	stream->len = 0;
-	for (size_t at = 0; at < len; at += piece) {
-		size_t n = len - at < piece ? len - at : piece;
-		const uint8_t header[] = {22, 3, 1, (uint8_t)(n >> 8), (uint8_t)n};
-
-		memcpy(stream->bytes + stream->len, header, sizeof(header));
-		memcpy(stream->bytes + stream->len + sizeof(header), message + at, n);
-		stream->len += sizeof(header) + n;
-	}
+	stream->len = records_of(stream->bytes, message, len, piece);
 }
 
 static ssize_t parse(const uint8_t *bytes, size_t len, struct tls_hello *ret_hello)
 {
 	_cleanup_free_ uint8_t *copy = exact_copy(bytes, len);
+	struct tls_progress progress = {};
 	const char *why = NULL;
-	ssize_t r = tls_hello_parse(copy, len, ret_hello, &why);
+	ssize_t r = tls_hello_parse(&progress, copy, len, ret_hello, &why);
 
 	cr_expect_eq(r == -EBADMSG, why != NULL);
 	return r;
@@ -133,6 +127,31 @@ static ssize_t parse_extensions(const void *bytes, size_t len, struct tls_hello 
 	return parse(stream.bytes, stream.len, ret_hello);
 }
 
+/* 788,400 calls, each with one byte more. */
+Test(tls, reads_the_longest_hello_a_byte_at_a_time)
+{
+	static const size_t records[] = {1, 1000, 16384};
+	static uint8_t message[TLS_HELLO_MAX], wire[6 * TLS_HELLO_MAX];
+	const size_t whole = maximal_hello(message);
+
+	cr_assert_eq(whole, 131400);
+	cr_assert_eq(TLS_HELLO_MAX, 131400);
+	for (size_t i = 0; i < 3; i++) {
+		struct tls_progress progress = {};
+		struct tls_hello parsed;
+		const char *why = NULL;
+		size_t len = records_of(wire, message, whole, records[i]);
+
+		for (size_t at = 0; at < len; at++)
+			cr_assert_eq(tls_hello_parse(&progress, wire, at, &parsed, &why), -EAGAIN);
+		cr_assert_eq(tls_hello_parse(&progress, wire, len, &parsed, &why), (ssize_t)len);
+		cr_assert_eq(parsed.sni_len, 11);
+		cr_expect(!memcmp(parsed.sni, "big.example", 11));
+		cr_expect_eq(parsed.suites.items[0], 0x1301);
+		cr_expect_eq(parsed.extensions.cnt, 2);
+	}
+}
+
 /* RFC 7301 section 3.1. */
 Test(tls, reads_alpn)
 {
@@ -146,6 +165,21 @@ Test(tls, reads_alpn)
 	cr_expect_eq(parsed.alpn_len[1], 8);
 	cr_expect(!memcmp(parsed.alpn, "h2http/1.1", 10));
 	cr_expect_eq(parsed.sni_len, 0);
+}
+
+/* More names than are kept take nothing away from the rest. */
+Test(tls, leaves_out_protocols_beyond_its_bound)
+{
+	uint8_t alpn[6 + 2 * (TLS_ALPN_MAX + 3)] = {0, 16, 0, 2 + 38, 0, 38};
+	struct tls_hello parsed;
+
+	cr_assert_eq(sizeof(alpn), 6 + 38);
+	for (size_t at = 6; at < sizeof(alpn); at += 2) {
+		alpn[at] = 1;
+		alpn[at + 1] = 'x';
+	}
+	cr_assert_gt(parse_extensions(alpn, sizeof(alpn), &parsed), 0);
+	cr_expect_eq(parsed.alpn_cnt, TLS_ALPN_MAX);
 }
 
 Test(tls, refuses_broken_extensions)
@@ -181,13 +215,13 @@ Test(tls, refuses_what_cannot_become_a_hello)
 		size_t len;
 	} wrong[] = {
 		{"GET / HTTP/1.1\r\n", 16},
-		{"\x17\x03\x03", 3},		 /* application data */
-		{"\x16\x02", 2},		 /* version 2 */
-		{"\x16\x03\x05", 3},		 /* version 3.5 */
-		{"\x16\x03\x01\0\0", 5},	 /* an empty record */
-		{"\x16\x03\x01\x40\x01", 5},	 /* 16,385 bytes */
-		{"\x16\x03\x01\0\1\2", 6},	 /* a ServerHello */
-		{"\x16\x03\x01\0\4\1\1\0\0", 9}, /* 65,536 bytes and more */
+		{"\x17\x03\x03", 3},		   /* application data */
+		{"\x16\x02", 2},		   /* version 2 */
+		{"\x16\x03\x05", 3},		   /* version 3.5 */
+		{"\x16\x03\x01\0\0", 5},	   /* an empty record */
+		{"\x16\x03\x01\x40\x01", 5},	   /* 16,385 bytes */
+		{"\x16\x03\x01\0\1\2", 6},	   /* a ServerHello */
+		{"\x16\x03\x01\0\4\1\2\1\x45", 9}, /* 131,397 bytes and a header */
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
