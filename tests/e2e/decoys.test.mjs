@@ -76,6 +76,7 @@ test('every spelling of a value that leaves is recognised, and nothing else', (t
   assert.equal(names.find((o) => o.dest === 'plain.example').decoys, undefined);
   const c2 = run.receipt.rulesFired.find((rule) => rule.id === 'c2');
   assert.equal(c2.observationIds.length, 14);
+  assert.match(run.stdout, /203\.0\.113\.7.*, with the decoy npm-token/);
   assertComplete(run.receipt);
   assertReplays(run);
 });

@@ -24,6 +24,7 @@ test('envthief: asking for a token by name is rule c1, and nothing else', (t) =>
   assert.equal(read.actor, 'package');
   assert.equal(read.outcome, null);
   assert.match(read.exe, /\/node$/);
+  assert.match(run.stdout, /read the environment variable NPM_TOKEN\n/);
   assertComplete(receipt);
   assertReplays(run);
 });

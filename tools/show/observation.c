@@ -154,6 +154,23 @@ static void describe_load(FILE *out, const json_t *observation)
 	member_print(out, observation, ok ? "resolved" : "error");
 }
 
+static void describe_variable(FILE *out, const json_t *observation)
+{
+	member_print(out, observation, "name");
+}
+
+/* The names of the decoys whose values were in it; a receipt has no value. */
+static void describe_decoys(FILE *out, const json_t *observation)
+{
+	const json_t *label;
+	size_t i;
+
+	json_array_foreach (json_object_get(observation, "decoys"), i, label) {
+		fputs(i ? ", " : ", with the decoy ", out);
+		text_print(out, json_is_string(label) ? json_string_value(label) : "");
+	}
+}
+
 struct description {
 	const char *kind;
 	const char *verb;
@@ -175,6 +192,7 @@ static const struct description descriptions[] = {
 	{"net-other", "used the network:", describe_net},
 	{"net-unix", "connected to the socket", describe_path},
 	{"net-listen", "listened on", describe_net},
+	{"env-read", "read the environment variable", describe_variable},
 	{"exec-brought", "ran code it brought:", describe_path},
 	{"env-probe", "asked whether it is watched:", describe_path},
 	{"tamper", "attacked:", describe_tamper},
@@ -233,6 +251,7 @@ void observation_deed(FILE *out, const json_t *observation)
 		fputc(' ', out);
 		describe_path(out, observation);
 	}
+	describe_decoys(out, observation);
 	if (*outcome && strcmp(outcome, "effected") != 0) {
 		fputs(" [", out);
 		text_print(out, outcome);
