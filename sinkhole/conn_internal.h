@@ -117,6 +117,9 @@ void conn_send(struct conn *conn, const void *bytes, size_t len);
 /* The same, past TLS. */
 void conn_send_wire(struct conn *conn, const void *bytes, size_t len);
 
+/* Where what is said now comes from, for records of its own; borrows from @conn. */
+struct dns_exchange conn_exchange(const struct conn *conn);
+
 /* Ends our direction and lets the other end finish. */
 void conn_linger(struct conn *conn);
 

@@ -225,7 +225,7 @@ static bool dns_bad(struct conn *conn, size_t len, const char *why)
 
 static bool dns_step(struct conn *conn)
 {
-	struct dns_exchange exchange = {conn->t, conn->src, conn->dst, "tcp"};
+	struct dns_exchange exchange = conn_exchange(conn);
 	uint8_t reply[DNS_PREFIX + RESOLVER_REPLY_MAX];
 	const uint8_t *bytes = (const uint8_t *)conn->buf;
 	struct dns_query query;

@@ -216,9 +216,15 @@ void conn_record(struct conn *conn, size_t leftover, bool early)
 	conn->bytes = leftover;
 }
 
+struct dns_exchange conn_exchange(const struct conn *conn)
+{
+	return (struct dns_exchange){conn->t, conn->src, conn->dst, "tcp",
+				     conn->inside ? conn->tls_label : NULL};
+}
+
 void conn_malformed(struct conn *conn, const char *protocol, const char *why)
 {
-	struct dns_exchange where = {conn->t, conn->src, conn->dst, "tcp"};
+	struct dns_exchange where = conn_exchange(conn);
 
 	record_malformed(conn->conns->resolver->log, &where, protocol, conn->bytes, why);
 }

@@ -7,6 +7,14 @@
 
 #include <string.h>
 
+static void record_exchange(struct record *record, const struct dns_exchange *exchange)
+{
+	record_flow(record, &exchange->src, &exchange->dst);
+	record_text(record, "proto", exchange->proto);
+	if (exchange->tls)
+		record_set(record, "inTls", json_incref(exchange->tls));
+}
+
 /* What the name itself carries; decoys are told of by record_decoys. */
 static void data_member(struct record *record, const char *name)
 {
@@ -31,8 +39,7 @@ static void question_record(struct resolver *resolver, const struct dns_exchange
 {
 	struct record record = record_begin("dns", &exchange->t);
 
-	record_flow(&record, &exchange->src, &exchange->dst);
-	record_text(&record, "proto", exchange->proto);
+	record_exchange(&record, exchange);
 	record_text(&record, "name", question->name);
 	record_number(&record, "qtype", question->type);
 	record_text(&record, "answer", *answer ? answer : NULL);
@@ -71,8 +78,7 @@ void record_malformed(struct record_log *log, const struct dns_exchange *exchang
 {
 	struct record record = record_begin("malformed", &exchange->t);
 
-	record_flow(&record, &exchange->src, &exchange->dst);
-	record_text(&record, "proto", exchange->proto);
+	record_exchange(&record, exchange);
 	record_text(&record, "protocol", protocol);
 	record_number(&record, "bytes", len);
 	record_text(&record, "why", why);

@@ -22,6 +22,7 @@ struct dns_exchange {
 	struct timespec t;
 	struct endpoint src, dst;
 	const char *proto; /* "udp" or "tcp" */
+	json_t *tls;	   /* borrowed: what is told of the TLS around it; NULL: none */
 };
 
 /*
