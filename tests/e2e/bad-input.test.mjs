@@ -174,6 +174,32 @@ test('a sinkhole that dies makes the run incomplete, never install', async (t) =
   await assertNoTraces();
 });
 
+test('a sandbox that is killed: what it had sent is recorded and judged', async (t) => {
+  const out = path.join(temporaryFolder(t), 'out');
+  // One request that was answered, and a connection that still says something when the end comes.
+  const client = `const net = require('net');
+    require('http').get('http://198.51.100.77/before', (answer) => answer.resume().on('end', () => {
+      const open = net.connect(4321, '203.0.113.5', () => open.write('half a word', () => {
+        require('child_process').spawn('sleep', ['33'], { stdio: 'ignore' });
+      }));
+    }));`;
+  const child = start(['exec', '--out', out, '--', 'node', '-e', client]);
+  const end = ended(child);
+  const sleeper = await waitFor(() => inSandbox('sleep'), 'the command to run');
+  const init = processes().find(({ comm, cgroup }) => comm === 'init' && cgroup === sleeper.cgroup);
+  process.kill(init.pid, 'SIGKILL');
+  const { code, stderr } = await end;
+  assert.equal(code, 20, stderr); // rule d: it sent data
+  const receipt = JSON.parse(fs.readFileSync(path.join(out, 'receipt.json'), 'utf8'));
+  assert.equal(receipt.verdict, 'do-not-install');
+  assert.equal(receipt.completeness['ended-normally'].ok, false);
+  assert.equal(receipt.completeness['sinkhole-log'].ok, true);
+  const { sinkholeLog } = receipt.network;
+  assert.deepEqual(sinkholeLog.map(({ dstIp, path: place, bytesReceived }) => [dstIp, place ?? null, bytesReceived > 0]),
+    [['198.51.100.77', '/before', true], ['203.0.113.5', null, true]]);
+  await assertNoTraces();
+});
+
 function processes() {
   return fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap((pid) => {
     try {
