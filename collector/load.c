@@ -130,7 +130,8 @@ static int load_error(int rc, struct qp_error *err)
 		return qp_error_set(
 			err, rc,
 			"the kernel refuses to load programs: is this a container, or is "
-			"kernel lockdown set to confidentiality?");
+			"kernel lockdown set to confidentiality? Before Linux 6.2 it takes "
+			"root or CAP_SYS_ADMIN");
 	return qp_error_set(
 		err, rc == -ENOMEM ? rc : -ENOTSUP,
 		"the kernel does not take the capture programs (%s): Linux 6.1 or newer "
