@@ -123,11 +123,11 @@ static __always_inline u32 call_of(u8 abi, u32 nr)
 	return native_calls[nr];
 }
 
+#ifdef __TARGET_ARCH_x86
 /* The x86_64 number of the call that is meant by one of i386 that shares its number with
  * others; 0, which no such call has, for any other. */
 static __noinline u32 shared_number(u32 nr, u32 second)
 {
-#ifdef __TARGET_ARCH_x86
 	barrier_var(second); /* Linux 6.1 learns no bound from what is compared in parts */
 	if (nr == I386_SOCKETCALL &&
 	    second < sizeof(socketcall_numbers) / sizeof(socketcall_numbers[0]))
@@ -135,8 +135,8 @@ static __noinline u32 shared_number(u32 nr, u32 second)
 	second &= 0xffff; /* above is a version */
 	if (nr == I386_IPC && second < sizeof(ipc_numbers) / sizeof(ipc_numbers[0]))
 		return ipc_numbers[second];
-#endif
 	return 0;
 }
+#endif
 
 #endif

@@ -125,7 +125,6 @@ static __always_inline void request_fill(struct uring_request *r, u64 req, u32 o
 	struct task_struct *task = bpf_get_current_task_btf();
 	const struct uring_row *row = &uring_rows[opcode];
 	u32 flags = KREAD(struct io_kiocb, req, flags);
-	u64 ring = KPTR(struct io_kiocb, req, ctx);
 
 	r->owner.cgroup_id = task_cgroup_id(task);
 	r->owner.tgid = task->tgid;
@@ -143,7 +142,8 @@ static __always_inline void request_fill(struct uring_request *r, u64 req, u32 o
 	r->fixed = flags & REQUEST_FIXED_FILE;
 	r->abi = QP_ABI_NATIVE;
 #ifdef __TARGET_ARCH_x86
-	if (BPF_CORE_READ_BITFIELD_PROBED((struct io_ring_ctx *)ring, compat))
+	if (BPF_CORE_READ_BITFIELD_PROBED((struct io_ring_ctx *)KPTR(struct io_kiocb, req, ctx),
+					  compat))
 		r->abi = QP_ABI_I386;
 #endif
 	r->args[0] = (s64)KREAD(struct io_kiocb, req, cqe.fd);

@@ -77,6 +77,19 @@ static void miss_beats(const struct decoder *d, json_t *missing, json_t *reasons
 		miss(missing, reasons, "phases", "no phase began");
 }
 
+/* What io_submit writes, to a descriptor that may have been handed down, is not recorded. */
+static void submits_check(struct decoder *d)
+{
+	const json_t *counters = json_object_get(d->facts.trailer, "counters");
+	json_int_t cnt = json_member_int(json_object_get(counters, "calls"), "io_submit", 0);
+
+	if (cnt)
+		trace_fail(d,
+			   "io_submit was called %" JSON_INTEGER_FORMAT
+			   " times, and what it writes is not recorded",
+			   cnt);
+}
+
 static int heartbeat_fill(struct decoder *d)
 {
 	json_t *missing = json_array(), *reasons = json_object();
@@ -171,6 +184,7 @@ static int trace_fill(struct decoder *d, bool whole)
 	if (d->has_trailer)
 		check_counters(d);
 	uring_check(d);
+	submits_check(d);
 	if (d->has_trailer && !json_is_true(json_object_get(d->facts.trailer, "complete")))
 		trace_fail(d, "the collector did not end properly");
 	return set(d, MARKER_KERNEL_TRACE, !d->trace_reason[0],

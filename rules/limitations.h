@@ -5,8 +5,11 @@
 
 #include <jansson.h>
 
-/* The receipt's knownLimitations: those of every run, and those of this run's tier and
- * of its mode of TLS. A new array, NULL when out of memory. */
-json_t *limitations_json(const char *tier, const char *tls);
+#include <stdbool.h>
+
+/* The receipt's knownLimitations: those of every run, and those of this run's tier, of its
+ * mode of TLS and, @env, of reads of the environment being watched or not. A new array, NULL
+ * when out of memory. */
+json_t *limitations_json(const char *tier, const char *tls, bool env);
 
 #endif

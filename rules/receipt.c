@@ -218,7 +218,9 @@ static void body_set(json_t *receipt, const struct run_facts *facts, int *r)
 	member_set(receipt, "network", network_json(facts), r);
 	member_set(receipt, "hostProbe", json_null(), r);
 	member_set(receipt, "teardown", or_null(facts->teardown), r);
-	member_set(receipt, "knownLimitations", limitations_json(tier_name(facts), tls_mode(facts)),
+	member_set(receipt, "knownLimitations",
+		   limitations_json(tier_name(facts), tls_mode(facts),
+				    json_object_get(facts->sandbox, "envLibraries")),
 		   r);
 	member_set(receipt, "logs",
 		   json_pack("{s:s}", "sandboxOutput", facts->output ? facts->output : ""), r);

@@ -34,6 +34,20 @@ test('a group that was made before and one made later', async (t) => {
   }
 });
 
+test('what is not watched is said', async (t) => {
+  const name = freshName();
+  const c = await collect(t, ['--cgroup', name]);
+  const group = makeGroup(t, name);
+  // io_submit of no context: it fails, and is a call of it all the same.
+  runIn(group, `${path.resolve(build, 'probes/calls')} io_submit 3`);
+  assert.equal((await c.stop()).code, 0);
+  const receipt = readJson(c.receipts(name)[0]);
+  assert.equal(receipt.completeness['kernel-trace'].ok, false);
+  assert.match(JSON.stringify(receipt.completeness['kernel-trace']), /io_submit was called 3 times, and what it writes is not recorded/);
+  assert.ok(receipt.knownLimitations.some((text) => text.startsWith('Reads of environment variables are not observed')));
+  assert.ok(!receipt.knownLimitations.some((text) => text.startsWith('Reads of environment variables are observed')));
+});
+
 async function groupsAreExact(t, mode, groups) {
   const prefix = freshName();
   const c = await collect(t, ['--cgroup', `${prefix}-*`]);

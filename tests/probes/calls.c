@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes exactly so many calls: calls getppid N open M. Raw system calls, so that no library
- * adds any of the same name. */
+/* Makes exactly so many calls: calls getppid N open M io_submit K (of no context). Raw system
+ * calls, so that no library adds any of the same name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +19,10 @@ int main(int argc, char **argv)
 
 			if (!strcmp(argv[i], "getppid")) {
 				syscall(SYS_getppid);
+				continue;
+			}
+			if (!strcmp(argv[i], "io_submit")) {
+				syscall(SYS_io_submit, 0, 0, NULL);
 				continue;
 			}
 			fd = syscall(SYS_openat, AT_FDCWD, "/tmp/opened", O_RDONLY | O_CREAT, 0600);

@@ -22,7 +22,9 @@ static int ended_badly(const struct fetch *fetch, struct qp_error *err)
 
 	if (json_is_true(json_object_get(fetch->status, "oomKilled")))
 		return qp_error_set(err, -ENOMEM,
-				    "npm needed more than %llu bytes of memory: raise --memory",
+				    "npm needed more than %llu bytes of memory: either the package "
+				    "unpacks to far more than it looks like, which is a reason not "
+				    "to install it, or --memory is too low",
 				    (unsigned long long)fetch->container_limits.memory_bytes);
 	output = escape_bytes(fetch->watch.output, strlen(fetch->watch.output));
 	return qp_error_set(err, -EIO, "npm ended without a report (%s): %s", status ? status : "",
