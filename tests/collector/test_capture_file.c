@@ -71,6 +71,7 @@ static void write_often(const struct capture *c)
 		if (round == 1)
 			fork(); /* and the child goes on as well */
 	}
+	wait(NULL); /* or the log may end before the child does */
 }
 
 Test(capture_file, records_the_first_write_of_a_process_to_a_file)

@@ -308,3 +308,35 @@ Test(decode_markers, a_joined_record_tells_of_a_past)
 	script_decode(s, &facts);
 	cr_assert_not(facts.markers[MARKER_KERNEL_TRACE].ok);
 }
+
+static void ends_after_a_call_of(const char *name)
+{
+	exec_begins(s);
+	ev_exit(s, 10, 0);
+	phase_ends(s, RUN, 0);
+	add_ends(s, 0);
+	add_json(s, LOG_RECORD_TRAILER,
+		 json_pack("{s:{s:i, s:{s:i, s:i}, s:i, s:{s:I, s:I, s:i}}, s:b}", "counters",
+			   "syscalls", 8, "calls", name, 3, "read", 5, "unsummedWrites", 0,
+			   "events", "produced", (json_int_t)s->events, "delivered",
+			   (json_int_t)s->events, "lost", 0, "complete", 1));
+	script_decode(s, &facts);
+}
+
+Test(decode_markers, writes_that_are_only_submitted_are_not_seen)
+{
+	ends_after_a_call_of("io_submit");
+	assert_state("io_submit was called 3 times, and what it writes is not recorded");
+}
+
+Test(decode_markers, nor_are_those_of_x32)
+{
+	ends_after_a_call_of("x32_syscall_544");
+	assert_state("io_submit was called 3 times, and what it writes is not recorded");
+}
+
+Test(decode_markers, other_calls_leave_the_trace_complete)
+{
+	ends_after_a_call_of("x32_syscall_543");
+	cr_assert(facts.markers[MARKER_KERNEL_TRACE].ok);
+}
