@@ -124,12 +124,10 @@ void bytes_add_up(struct decoder *d)
 static bool all_summed_up(const struct decoder *d)
 {
 	const json_t *counters = json_object_get(d->facts.trailer, "counters");
-	const json_t *calls = json_object_get(counters, "calls");
 
 	return !d->bytes_untold && d->facts.markers[MARKER_KERNEL_TRACE].ok &&
 	       json_member_int(counters, "unsummedWrites", -1) == 0 &&
-	       (!d->has_uring || json_object_get(counters, "uring")) &&
-	       !json_object_get(calls, "io_submit");
+	       (!d->has_uring || json_object_get(counters, "uring"));
 }
 
 int bytes_fill(struct decoder *d)
